@@ -28,7 +28,7 @@ static bool read_place(const char *line, const char *kind, struct mr_text *place
             number--;
         if (number == end || number == line)
             return false;
-        if (part == 0 && number[-1] == ':' && isdigit((unsigned char)number[-2])) {
+        if (part == 0 && number - line > 1 && number[-1] == ':' && isdigit((unsigned char)number[-2])) {
             end = --number; /* the column */
             continue;
         }
