@@ -266,9 +266,12 @@ bool bodies_text(const struct request *request, const struct mr_words *words, co
 {
     struct mr_text text = {.data = NULL}, less = {.data = NULL};
     bool good = preprocess(request, words, source, output) == 0 && file_read(output, &text) && text.data;
-    size_t changes = good ? mr_spelling_mend(text.data, text.length) : 0; /* those that macros make */
-    good = good && bodies_drop(text.data, &less) + changes && !less.failed &&
-           file_write(request, output, mr_text_chars(&less), less.length);
+    size_t changes = 0;
+    if (good) {
+        changes = mr_spelling_mend(text.data, text.length); /* those that macros make */
+        changes += bodies_drop(text.data, &less);
+    }
+    good = changes && !less.failed && file_write(request, output, mr_text_chars(&less), less.length);
     mr_text_clear(&text);
     mr_text_clear(&less);
     if (good)
