@@ -164,8 +164,7 @@ static bool is_there(const unsigned char *bytes, uint64_t size)
            ((start ^ (start + size)) < SMALLEST_PAGE || mr_mapped_allows(start, size, false));
 }
 
-/* Is all of a fat binary there whose size only its own header tells? A damaged header may tell of more than there is.
- */
+/* Whether all of a fat binary is there, of the size in its own header: a damaged header may tell of more. */
 static bool all_is_there(const unsigned char *image)
 {
     if (!is_there(image, HEADER_SIZE))

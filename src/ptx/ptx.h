@@ -99,8 +99,7 @@ struct mr_ptx_operand {
     uint32_t reg2;     /* PAIR's second (NONE for a sink) */
     /* LABEL: index into function->labels; TABLE: index into function->tables. */
     uint32_t label;
-    /* IMM_INT: the number. IMM_FLOAT: bits of the double, or of the float (is_single). *_ADDRESS, SYMBOL: byte offset.
-     */
+    /* IMM_INT: the number. IMM_FLOAT: the bits, of a double or a float (is_single). *_ADDRESS, SYMBOL: byte offset. */
     int64_t value;
     /* SYMBOL: written as a[2], whose address it is, or the a of a[%r1]. REG, REG_ADDRESS: the address of a[%r1]. */
     bool is_element;

@@ -23,8 +23,7 @@ static void close_up(struct mr_cxx_scanner *s, struct mr_cxx_token two, size_t o
     s->changes++;
 }
 
-/* Whether what comes behind a launch's brackets is at `at`: its arguments, or a line's end, as in a macro's definition.
- */
+/* Whether what follows a launch's brackets is at `at`: its arguments, or a line's end, as in a macro's definition. */
 static bool ends_launch(const struct mr_cxx_scanner *s, size_t at)
 {
     size_t next = mr_cxx_behind_blanks(s, at);

@@ -12,8 +12,8 @@
 /* `.visible .global .align 4 .u32 name[10] = {…};` */
 const char *mr_ptx_line_variable(const char *line, size_t *length, const char **space)
 {
-    static const char *const linkages[] = {".visible ", ".extern ", ".weak ", ".common "}, *const spaces[] = {
-                                                                                               ".global ", ".const "};
+    static const char *const linkages[] = {".visible ", ".extern ", ".weak ", ".common "};
+    static const char *const spaces[] = {".global ", ".const "};
     const char *at = line;
     size_t kind = 0;
     for (size_t i = 0; i < sizeof linkages / sizeof *linkages; i++)
@@ -186,8 +186,7 @@ static bool begins_with(const char *text, const char *what)
     return strncmp(text, what, strlen(what)) == 0;
 }
 
-/* Of the C++ library, of CUDA's headers, or of this project's: by the outermost namespace or class, or by its own name.
- */
+/* Of the C++ library's headers, CUDA's or this project's: by the outermost namespace or class, or by its own name. */
 static bool is_of_headers(const struct variable *variable)
 {
     static const char *const outermost[] = {

@@ -59,8 +59,7 @@ static int bits(float x)
     return result;
 }
 
-/* Both in the order of NVIDIA's headers: halves of a group added lane by lane; and sums of the 1, 2, 4, … ranks before.
- */
+/* Both in the order of NVIDIA's headers: halves of a group added lane by lane; sums of the 1, 2, 4, … ranks before. */
 static float folded(float *x, int count)
 {
     for (int half = count / 2; half > 0; half /= 2)

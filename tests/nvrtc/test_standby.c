@@ -452,8 +452,7 @@ static void wait_for_none(void)
     assert_int_equal(processes(), 0);
 }
 
-/* The program's wait() finds no child of ours; what it has open is not held open; with the program the compiler goes.
- */
+/* The program's wait() finds no child of ours; what it has open is not held open; the compiler ends with it. */
 static void leaves_nothing(void **state)
 {
     (void)state;

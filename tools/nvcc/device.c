@@ -370,8 +370,7 @@ static bool is_checked(const struct request *request)
     return !request->dry_run && (!request->relocatable || request->tell_uses);
 }
 
-/* The text with the kernels of -e alone in `kept`. An assembler is asked for them, so PTX alone may hold what it likes.
- */
+/* The text with the kernels of -e alone in `kept`. They are for an assembler, so PTX alone may hold what it likes. */
 static int keep_entries(const struct request *request, const struct mr_text *text, struct mr_text *kept)
 {
     size_t wrong;

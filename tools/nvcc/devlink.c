@@ -184,8 +184,7 @@ static bool write_source(const struct request *request, const struct linking *li
     return good;
 }
 
-/* The object that registers the code. It is compiled in the folder of its parts, so that no path stands in its source.
- */
+/* The object that registers the code. It is compiled in the folder of its parts: no path stands in its source. */
 static int make_object(const struct request *request, const struct linking *linking, const char *output)
 {
     char *image = step_file(request, "device-link", ".fatbin"), *source = step_file(request, "device-link", ".c");

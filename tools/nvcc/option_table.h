@@ -77,8 +77,7 @@ struct option {
 /* Whether an option has a value: the next word, or what stands behind '='. */
 bool option_takes_value(enum action action);
 
-/* The option that a word spells, with the value that is in the word or NULL in *value. NULL: there is no such option.
- */
+/* The option that a word spells; *value is the value in the word, or NULL. NULL: there is no such option. */
 const struct option *option_find(const char *word, const char **value);
 
 #endif

@@ -106,8 +106,8 @@ struct request {
     struct mr_words both, device, host; /* for clang: both halves, the device's alone, the host's alone */
     struct mr_words gpu; /* both halves of CUDA C++, but no other source */
     struct mr_words linking; /* options of the link that come before its inputs */
-    struct mr_words
-        given; /* options as they came, but phase, output, architectures and those of the link: for nvidia.c */
+    /* Options as they came, except for phase, output, architectures and those of the link: for nvidia.c. */
+    struct mr_words given;
 };
 
 /* options.c: reads the command line. False after a message on standard error. */

@@ -55,8 +55,7 @@ bool mr_program_beside(const char *name, char out[4096]);
 /* Forgets the results of an earlier compilation. */
 void mr_program_reset(struct _nvrtcProgram *program);
 
-/* Takes the name expressions' variables out of `ptx`, and their symbols into the program. False when memory is short.
- */
+/* Takes the name expressions' variables out of `ptx`, and their symbols into the program. False: out of memory. */
 bool mr_program_take_names(struct _nvrtcProgram *program, const struct mr_text *ptx);
 
 /* folder.c: the headers as files in a new folder. `search` is what -I gets; "" if there are no headers. False with a
@@ -66,8 +65,7 @@ struct mr_folder {
 };
 bool mr_folder_make(struct mr_folder *folder, const struct _nvrtcProgram *program, struct mr_text *log);
 void mr_folder_remove(struct mr_folder *folder);
-/* Whether an in-memory header's name is one that can be laid out: not absolute, and not further up than eight folders.
- */
+/* Whether an in-memory header's name can be laid out: it is not absolute, and goes up by eight folders at most. */
 bool mr_folder_name_good(const char *name);
 
 /* other.c: whether another libnvrtc is to compile (MILLRACE_NVRTC), and a compilation by it. */

@@ -24,8 +24,7 @@ struct mr_run {
     size_t input_length;
     int (*cancel)(void *, void *);    /* asked now and then; not 0 stops the compiler. May be NULL */
     void *cancel_data;
-    const struct mr_standby
-        *standby; /* a waiting compiler that does it in place of a process started for it; NULL: none */
+    const struct mr_standby *standby; /* a waiting compiler that does it in place of a new process; NULL: none */
     struct mr_text output, messages, depends;   /* standard output, standard error, what was written to /dev/fd/3 */
     int reason;
 };

@@ -4,7 +4,7 @@
  *
  * A standby serves one combination of options, folder and search path, within one process and those forked from it. It
  * is started, without waiting for it, by the second compilation that could have used it, and it ends with its process,
- * or after MILLRACE_STANDBY seconds without work. A process has two at most. Whatever goes wrong with one costs time
+ * or after MILLRACE_STANDBY seconds without work. A process has three at most. Whatever goes wrong with one costs time
  * only: the caller then compiles in the usual way. */
 #ifndef MR_NVRTC_STANDBY_H
 #define MR_NVRTC_STANDBY_H

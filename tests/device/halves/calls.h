@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs that call functions of small floats need on either side, also where the source is compiled at run time.
- */
+/* What programs that call functions of small floats need on either side, also in sources compiled at run time. */
 #ifndef HALVES_CALLS_H
 #define HALVES_CALLS_H
 #ifndef __CUDACC_RTC__
