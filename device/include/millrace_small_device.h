@@ -72,8 +72,8 @@ MR_MATH(exp, expf, MR_NEAREST_exp) MR_MATH(exp2, exp2f, MR_NEAREST_exp2) MR_MATH
 MR_MATH(log, logf, MR_NEAREST_log) MR_MATH(log2, log2f, MR_AS_IT_IS) MR_MATH(log10, log10f, MR_NEAREST_log10)
 #endif
 MR_MATH(floor, floorf, MR_AS_IT_IS) MR_MATH(ceil, ceilf, MR_AS_IT_IS) MR_MATH(trunc, truncf, MR_AS_IT_IS) MR_MATH(rint, rintf, MR_AS_IT_IS)
-/* Hardware's own approximation, bit by bit: small arguments as they are, 1 from 8 on, between them the number next to the tangent towards 0, but for those
- * that stand here and have the next one or the one before. */
+/* Hardware's own approximation, bit by bit. A small argument is its own result; from 8 on the result is 1. Between them it is the number next to the tangent
+ * towards 0, except for the arguments that stand here: one step more for MR_TANH_MORE, one less for MR_TANH_LESS. */
 #if MR_DIGITS == 10
 #define MR_TANH_SMALL 0x1c07u
 #define MR_TANH_MORE(x) \

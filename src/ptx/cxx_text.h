@@ -14,7 +14,7 @@ struct mr_cxx_token {
 struct mr_cxx_scanner {
     char *text;
     size_t length, at;
-    struct mr_cxx_token before; /* the last token but one that next() gave */
+    struct mr_cxx_token before; /* the token before `now` */
     struct mr_cxx_token now;
     size_t changes;
     int depth; /* of (, [ and { */

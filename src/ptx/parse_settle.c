@@ -276,9 +276,10 @@ bool mr_ptx_settle(struct parser *parser, struct mr_ptx_inst *inst)
     if (inst->op == MR_PTX_OP_MOV && inst->vector == 1) {
         settle_mov(parser, inst);
         settle_long_address(parser, inst);
-    } else if (inst->op == MR_PTX_OP_ISSPACEP || inst->op == MR_PTX_OP_CVTA)
+    } else if (inst->op == MR_PTX_OP_ISSPACEP || inst->op == MR_PTX_OP_CVTA) {
         settle_number(parser, inst);
-    else
+    } else {
         settle_narrow(parser, inst);
+    }
     return true;
 }

@@ -172,7 +172,7 @@ static bool check_hint(struct verifier *verifier)
     return true;
 }
 
-/* Targets with features of their own have it, and what NVIDIA calls a family of them. */
+/* setmaxnreg is for targets with a suffix: for one target's own features (sm_90a), or those of a family (sm_100f). */
 static bool check_register_count(struct verifier *verifier)
 {
     const struct mr_ptx_operand *count = &verifier->inst->operands[0];

@@ -236,8 +236,8 @@ static enum mr_ptx_type widened(const struct mr_ptx_inst *inst)
     }
 }
 
-/* Coordinates in a tensor, as many as it has dimensions (of four rows: a column and the rows), or the offsets of
- * pixels, one less than two. */
+/* Coordinates in a tensor: as many as it has dimensions, or a column and four rows. Or offsets of pixels: two
+ * fewer than it has dimensions. */
 static bool check_places(struct verifier *verifier, char letter, const struct mr_ptx_operand *operand)
 {
     const struct mr_ptx_inst *inst = verifier->inst;

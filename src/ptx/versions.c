@@ -7,8 +7,9 @@
  * where the two differ. A version is written as one number, 7.2 as 72.
  *
  * The needs of a modifier that hold wherever it stands are in its row of
- * tables.c, those of an opcode in its row of ptx_ops.def. Here are those of
- * modifiers and types together with an opcode. Every row that fits an instruction has to be met.
+ * tables.c, those of an opcode in its row of ptx_ops.def, those of a form in its
+ * row of ptx_forms.def. Here are those of modifiers and types together with an
+ * opcode. Every row that fits an instruction has to be met.
  */
 #include "ptx/verify.h"
 

@@ -303,7 +303,7 @@ static enum mr_run_status look_and_run(struct mr_run *run, struct mr_words *word
     return status;
 }
 
-/* What clang kept for the sake of variables that the host may look for, without what nobody can miss; and for the
+/* clang kept every variable, for the host may look for it: takes out those that it cannot look for. Then names the
  * target that was asked for, if clang does not know it. */
 static void tidy_output(struct mr_run *run, unsigned capability)
 {
