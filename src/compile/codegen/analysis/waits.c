@@ -293,10 +293,7 @@ static bool find_idle(struct mr_flow *flow)
 
 static bool is_in_wait(const struct mr_flow *flow, uint32_t block)
 {
-    uint32_t loop = flow->blocks[block].loop;
-    while (loop != MR_FLOW_NONE && !flow->loops[loop].waits)
-        loop = flow->loops[loop].parent;
-    return loop != MR_FLOW_NONE;
+    return mr_flow_waiting_loop(flow, block) != MR_FLOW_NONE;
 }
 
 static void note_ways_out(struct mr_flow *flow)
