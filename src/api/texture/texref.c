@@ -46,38 +46,30 @@ static CUresult apply(struct mr_reference *reference)
     CUresult status = CUDA_SUCCESS;
     if (reference->bound)
         status = mr_texture_make(reference->context, &reference->resource, &reference->desc, NULL, &texture);
-    if (status != CUDA_SUCCESS) {
+    if (status == CUDA_ERROR_OUT_OF_MEMORY)
+        return status;
+    if (status != CUDA_SUCCESS)
         mr_call_log(MR_LOG_DEBUG, "the reference's settings don't go together yet");
-        status = CUDA_SUCCESS;
-    }
-    if (status == CUDA_SUCCESS && (reference->texture || texture)) {
-        if (reference->texture)
-            status = mr_context_synchronize(reference->context);
-        if (status == CUDA_SUCCESS)
-            mr_reference_set(reference, texture);
-        else if (texture)
-            (void)mr_texture_end(texture);
-    }
+    status = reference->texture ? mr_context_synchronize(reference->context) : CUDA_SUCCESS;
+    if (status == CUDA_SUCCESS && (reference->texture || texture))
+        mr_reference_set(reference, texture);
+    else if (texture)
+        (void)mr_texture_end(texture);
     return status;
 }
 
 /* Binds to another resource, or stays bound to what was there. */
 static CUresult bind(struct mr_reference *reference, const CUDA_RESOURCE_DESC *resource)
 {
-    CUDA_RESOURCE_DESC old = reference->resource;
-    bool bound = reference->bound;
-    reference->resource = *resource;
-    reference->bound = true;
     /* Whether the resource itself is good doesn't depend on how it is read: that may still be set. */
     struct mr_texture *trial = NULL;
     const CUDA_TEXTURE_DESC plain = {.flags = CU_TRSF_NORMALIZED_COORDINATES};
     CUresult status = mr_texture_make(reference->context, resource, &plain, NULL, &trial);
-    if (status != CUDA_SUCCESS) {
-        reference->resource = old;
-        reference->bound = bound;
+    if (status != CUDA_SUCCESS)
         return status;
-    }
     (void)mr_texture_end(trial);
+    reference->resource = *resource;
+    reference->bound = true;
     return apply(reference);
 }
 
