@@ -218,6 +218,10 @@ uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block);
 /* Whether the block may begin a new round of a loop around it that waits, be that the innermost or not. */
 bool mr_flow_ends_round(const struct mr_flow *flow, uint32_t block);
 
+/* Whether an instruction does something besides giving registers values and saying what runs next. What a call runs, and
+ * which memory a store changes, is for the caller to ask. */
+bool mr_flow_acts(const struct mr_ptx_inst *inst);
+
 /* idle.c: whether a loop can go round without changing anything that it goes by; after mr_flow_liveness. -1 when memory
  * is short. */
 int mr_flow_idles(const struct mr_flow *flow, const struct mr_flow_loop *loop) __attribute__((warn_unused_result));

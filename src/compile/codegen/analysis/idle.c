@@ -188,27 +188,12 @@ static void find_kept(struct idle *idle)
 static bool acts(struct idle *idle, const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
-    case MR_PTX_OP_ATOM:
-    case MR_PTX_OP_BAR:
-    case MR_PTX_OP_BARRIER:
-    case MR_PTX_OP_MBARRIER:
-        return true;
     case MR_PTX_OP_CALL:
         return !inst->call->callee || idle->flow->facts[mr_layout_resolve(inst->call->callee)->index].acts;
     case MR_PTX_OP_ST:
         return inst->space != MR_PTX_SPACE_PARAM && uses(idle, inst, idle->written);
-    case MR_PTX_OP_BRA:
-    case MR_PTX_OP_BRX:
-    case MR_PTX_OP_RET:
-    case MR_PTX_OP_EXIT:
-    case MR_PTX_OP_MEMBAR:
-    case MR_PTX_OP_FENCE:
-    case MR_PTX_OP_NANOSLEEP:
-    case MR_PTX_OP_PREFETCH:
-    case MR_PTX_OP_PREFETCHU:
-        return false;
     default:
-        return inst->dst_count == 0;
+        return mr_flow_acts(inst);
     }
 }
 

@@ -318,27 +318,32 @@ bool mr_flow_waits(struct mr_flow *flow)
     return true;
 }
 
-/* Whether somebody outside of the function may see what it does. Barriers and loads are asked for elsewhere. */
-static bool leaves_traces(const struct mr_ptx_inst *inst)
+bool mr_flow_acts(const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
     case MR_PTX_OP_BRA:
     case MR_PTX_OP_BRX:
+    case MR_PTX_OP_CALL:
     case MR_PTX_OP_RET:
+    case MR_PTX_OP_EXIT:
     case MR_PTX_OP_MEMBAR:
     case MR_PTX_OP_FENCE:
     case MR_PTX_OP_NANOSLEEP:
     case MR_PTX_OP_PREFETCH:
     case MR_PTX_OP_PREFETCHU:
         return false;
-    case MR_PTX_OP_ST:
-        return inst->space != MR_PTX_SPACE_LOCAL && inst->space != MR_PTX_SPACE_PARAM;
-    case MR_PTX_OP_CALL:
-        return false;
     default:
         return inst->dst_count == 0 || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_BAR ||
                inst->op == MR_PTX_OP_BARRIER || inst->op == MR_PTX_OP_MBARRIER;
     }
+}
+
+/* Whether somebody outside of the function may see what the instruction does; calls are asked for elsewhere. */
+static bool leaves_traces(const struct mr_ptx_inst *inst)
+{
+    if (inst->op == MR_PTX_OP_ST)
+        return inst->space != MR_PTX_SPACE_LOCAL && inst->space != MR_PTX_SPACE_PARAM;
+    return inst->op == MR_PTX_OP_EXIT || mr_flow_acts(inst);
 }
 
 /* A fact holds for a function if it holds for it alone or for anything that it calls. */
