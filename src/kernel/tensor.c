@@ -16,11 +16,11 @@ enum { ROW_MAX = 2048, PIECE = 16 };
 struct part {
     const struct mr_tensor_map *map;
     struct mr_executor *executor;
-    unsigned char *window;             /* where the block's shared memory begins */
-    uint64_t shared;                   /* of the part, counted from there */
-    unsigned bytes;                    /* of an element, or of a slice of an interleaved tensor */
-    unsigned count, pitch; /* elements of a row, and bytes from one to the next in shared memory: a swizzle's span, or
-                              they are dense */
+    unsigned char *window; /* where the block's shared memory begins */
+    uint64_t shared; /* where the part begins, counted from there */
+    unsigned bytes; /* of an element, or of a slice of an interleaved tensor */
+    unsigned count; /* elements of a row */
+    unsigned pitch; /* bytes from one row to the next in shared memory: a swizzle's span, or a row's bytes */
     uint32_t operation, number, code, line;
 };
 
@@ -96,7 +96,7 @@ static void move_row(const struct part *part, const int64_t *at, bool inside, ui
     if (!inside || first >= end)
         first = end = 0;
     for (unsigned i = 1; i < map->rank; i++)
-        address += (uint64_t)at[i] * map->stride[i];
+        address += (uint64_t)at[i] * map->stride[i - 1];
     address += (uint64_t)(at[0] + first) * part->bytes;
     unsigned skipped = (unsigned)first * part->bytes, present = (unsigned)(end - first) * part->bytes;
     if (loads) {

@@ -10,10 +10,9 @@
 #define MR_TENSOR_MAP_MARK UINT64_C(0x70616d726f736e74)
 
 struct mr_tensor_map {
-    uint64_t mark;                       /* MR_TENSOR_MAP_MARK, or this is no map */
+    uint64_t mark; /* MR_TENSOR_MAP_MARK, or this is no map */
     uint64_t address;
-    uint64_t stride[MR_TENSOR_RANK]; /* bytes from one to the next of each dimension; of the first an element's size,
-                                        or, interleaved, a slice's */
+    uint64_t stride[MR_TENSOR_RANK - 1]; /* bytes from one to the next of each dimension behind the first */
     uint32_t last[MR_TENSOR_RANK]; /* elements of each dimension less one */
     uint16_t box[MR_TENSOR_RANK]; /* elements of a box, tile mode; im2col: channels, then pixels of a column */
     uint8_t step[MR_TENSOR_RANK]; /* elements between two that a box takes */

@@ -114,12 +114,11 @@ static struct mr_tensor_map begun(const struct description *d)
         .swizzle = (uint8_t)d->swizzle,
         .nans = d->fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     };
-    map.stride[0] = mr_tensor_element_bytes(map.type);
     for (unsigned i = 0; i < d->rank; i++) {
         map.last[i] = (uint32_t)(d->dim[i] - 1);
         map.step[i] = (uint8_t)d->step[i];
         if (i > 0)
-            map.stride[i] = d->stride[i - 1];
+            map.stride[i - 1] = d->stride[i - 1];
     }
     return map;
 }
