@@ -91,8 +91,8 @@ enum mr_class_kind { MR_CLASS_NONE, MR_CLASS_UNIFORM, MR_CLASS_AFFINE, MR_CLASS_
 
 struct mr_class {
     enum mr_class_kind kind;
-    int64_t stride,
-        wrap; /* AFFINE only, else 0. STEPPED: how many low bits of the step are known to be 0; whether it may wrap */
+    int64_t stride; /* AFFINE, else 0. STEPPED: how many low bits of the step are known to be 0 */
+    int64_t wrap; /* AFFINE, else 0. STEPPED: whether it may wrap */
     bool aligned; /* AFFINE of stride 2^k in 32 bits: bits k to k + 4 are the lane's number, since the base has zeros
                      there, as that of tid.x has where a warp lies in one row */
     uint32_t ones; /* UNIFORM, and the base if aligned: bits that may be set, of values of 32 bits */
@@ -218,8 +218,8 @@ uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block);
 /* Whether the block may begin a new round of a loop around it that waits, be that the innermost or not. */
 bool mr_flow_ends_round(const struct mr_flow *flow, uint32_t block);
 
-/* Whether an instruction does something besides giving registers values and saying what runs next. What a call runs, and
- * which memory a store changes, is for the caller to ask. */
+/* Whether an instruction does something besides giving registers values and saying what runs next. What a call runs,
+ * and which memory a store changes, is for the caller to ask. */
 bool mr_flow_acts(const struct mr_ptx_inst *inst);
 
 /* idle.c: whether a loop can go round without changing anything that it goes by; after mr_flow_liveness. -1 when memory

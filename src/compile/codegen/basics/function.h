@@ -34,16 +34,16 @@ struct cg_warp {
     LLVMValueRef number;       /* i32 */
     LLVMValueRef tid[3];       /* scalars if linear or rows: of the first lane; else vectors */
     LLVMValueRef tid_slots[3]; /* the same in slots, where warps take turns; else NULL */
-    LLVMValueRef
-        stack_saved;  /* kernels with alloca: the lanes' memory; device functions: the stack pointers at the start */
+    /* Of a kernel with alloca: its lanes' memory. Of a device function: the stack pointers at the start. */
+    LLVMValueRef stack_saved;
 };
 
 /* The function's PTX registers, and what is known of each and of instructions that write them. */
 struct cg_registers {
-    LLVMValueRef *slots, *breaks;     /* by register */
-    bool *loose;                      /* also: holds results of f32 arithmetic only, with any NaN (numbers/nan.c) */
+    LLVMValueRef *slots, *breaks; /* by register */
+    bool *loose; /* also: holds results of f32 arithmetic only, with any NaN (numbers/nan.c) */
     struct cg_contracted *contracted; /* by instruction (numbers/contract.h) */
-    struct cg_parameter *parameters;  /* by register (operands/parameters.h) */
+    struct cg_parameter *parameters; /* by register (operands/parameters.h) */
 };
 
 /* Memory of the frame, besides registers. */
@@ -55,28 +55,29 @@ struct cg_memory {
         unsigned uses;
     } scratch[CG_SCRATCH]; /* arrays of 32, by use */
     unsigned scratch_used;
-    LLVMValueRef noted;    /* slot: addresses of the latest access (cg_note_access) */
-    LLVMValueRef images;   /* slot: struct mr_image_lanes, once an instruction needs it */
-    LLVMValueRef tensors;  /* slot: struct mr_tensor_lanes, likewise */
+    LLVMValueRef noted; /* slot: addresses of the latest access (cg_note_access) */
+    LLVMValueRef images; /* slot: struct mr_image_lanes, once an instruction needs it */
+    LLVMValueRef tensors; /* slot: struct mr_tensor_lanes, likewise */
     LLVMValueRef matrices; /* slot: operands of a product of matrices (emit/matrix.c) */
-    uint64_t bytes;        /* of slots that stay in memory */
+    uint64_t bytes; /* of slots that stay in memory */
 };
 
 /* Lanes that wait in front of blocks, and how the next block is found (analysis/flow.h). */
 struct cg_parking {
     LLVMBasicBlockRef *entries; /* by block: its code */
-    LLVMBasicBlockRef finish;   /* where no block has lanes */
-    LLVMValueRef *masks;        /* by block: slot of the lanes that are parked there */
-    LLVMValueRef rounds;        /* slot: rounds of waiting loops */
+    LLVMBasicBlockRef finish; /* where no block has lanes */
+    LLVMValueRef *masks; /* by block: slot of the lanes that are parked there */
+    LLVMValueRef rounds; /* slot: rounds of waiting loops */
     LLVMValueRef owed; /* slot, if waiting loops are nested: the number of the loop that owes a turn, from 1; 0: none */
     /* Where blocks run from a dispatcher, unless the next one is among the nearest (body/dispatcher.c). */
     bool crowded;
-    LLVMValueRef array, current, order,
-        registers; /* all masks; the block that ran last; the order of what follows; registers' addresses */
-    LLVMValueRef scan_table, waiting_table; /* which blocks are barriers and in which loops they are; the waiting loop
-                                               around each; NULL until one is needed */
-    LLVMBasicBlockRef dispatcher,
-        direct; /* direct: goes on with the block whose number is in `current`, NULL if none does */
+    LLVMValueRef array; /* all masks */
+    LLVMValueRef current, order; /* the block that ran last; the order of what follows */
+    LLVMValueRef registers; /* registers' addresses */
+    LLVMValueRef scan_table; /* which blocks are barriers, and in which loops blocks are; NULL until it is needed */
+    LLVMValueRef waiting_table; /* the waiting loop around each block; NULL until it is needed */
+    LLVMBasicBlockRef dispatcher;
+    LLVMBasicBlockRef direct; /* goes on with the block whose number is in `current`; NULL if nothing does */
 };
 
 /* Lanes that have come to a barrier before others of their warp, which are at another (body/control.c). */
@@ -106,8 +107,8 @@ struct cg {
     struct mr_flow flow;
     LLVMValueRef fn;
     LLVMBuilderRef b;
-    LLVMMetadataRef scope,
-        place; /* lines.c: the function, and the line that what is built belongs to; NULL in helpers, which have none */
+    LLVMMetadataRef scope; /* lines.c: the function; NULL in helpers, which have no lines */
+    LLVMMetadataRef place; /* the line that what is built belongs to; likewise */
     struct cg_prologue prologue;
     struct cg_launch launch;
     struct cg_warp warp;
