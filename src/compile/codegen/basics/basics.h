@@ -59,8 +59,7 @@ LLVMValueRef cg_lane_numbers(const struct cg *g, LLVMTypeRef element, int64_t st
 /* In the value's own form: the same bits as another type; an integer extended or truncated. */
 LLVMValueRef cg_cast_bits(const struct cg *g, LLVMValueRef value, LLVMTypeRef element);
 LLVMValueRef cg_resize(const struct cg *g, LLVMValueRef value, LLVMTypeRef element, bool is_signed);
-/* A register's value as `element`: of the same width as it is, wider cut to its low bits, narrower extended by zeros.
- * */
+/* A register's value as `element`: of the same width as it is; wider, cut to its low bits; narrower, with zeros. */
 LLVMValueRef cg_as_element(struct cg *g, LLVMValueRef value, LLVMTypeRef element);
 /* Each `parts`-th element from `part` on. */
 LLVMValueRef cg_shuffle_parts(const struct cg *g, LLVMValueRef wide, unsigned parts, unsigned part);

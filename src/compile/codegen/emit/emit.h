@@ -11,7 +11,7 @@
  *   arithmetic.c                      integers or numbers with a point, as the type says
  *   integer.c bits.c video.c          integers
  *   float.c half.c convert.c compare.c  numbers with a point, and both
- *   move.c load_store.c atomic.c stack.c texture.c async.c  memory
+ *   move.c load_store.c atomic.c stack.c texture.c async.c tensor.c  memory
  *   warp.c fold.c matrix.c matrix_move.c  what lanes do together
  *   call.c                            functions and the runtime's services
  *   stepped.c                         results that step by what only the running code knows

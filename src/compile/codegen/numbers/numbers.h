@@ -6,11 +6,12 @@
  * No fast-math flag is ever set, so LLVM's plain operations round to nearest and are neither fused nor reordered.
  * What is left to do is where PTX differs:
  *
- *   float.c     flushing (`.ftz`: subnormal numbers to zero of the same sign), saturation to [0, 1], the smaller and
- * the larger of two half.c      formats of 16 bits and less, whose bits are in registers and whose arithmetic is done
- * in f32 nan.c       the one NaN of single precision; registers that are *loose* may hold any rounding.c  arithmetic
- * that is rounded in another direction than to nearest contract.c  products that a sum takes along, as an fma math.c
- * functions that hardware approximates
+ *   float.c     flushing (`.ftz`: subnormal numbers to zero of the same sign); saturation to [0, 1]; the smaller of two
+ *   half.c      formats of 16 bits and less, whose bits are in registers and whose arithmetic is done in f32
+ *   nan.c       the one NaN of single precision; registers that are *loose* may hold any
+ *   rounding.c  arithmetic that is rounded in another direction than to nearest
+ *   contract.c  products that a sum takes along, as an fma
+ *   math.c      functions that hardware approximates
  */
 #ifndef MR_COMPILE_CODEGEN_NUMBERS_NUMBERS_H
 #define MR_COMPILE_CODEGEN_NUMBERS_NUMBERS_H
