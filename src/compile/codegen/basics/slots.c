@@ -18,8 +18,7 @@ LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name)
     return slot;
 }
 
-/* Whenever a use of it is gone, LLVM looks through all uses of a slot, and an atomic operation uses one for each lane.
- * */
+/* LLVM looks through all uses of a slot whenever one of them is gone, and an atomic operation has one for each lane. */
 #define SCRATCH_USES 8u
 
 LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element)
