@@ -28,7 +28,7 @@ static uintptr_t twelve(const char *name)
 static int func_get_attributes(void *attributes, const void *function)
 {
     int (*call)(void *, const void *) = (int (*)(void *, const void *))twelve("cudaFuncGetAttributes");
-    char all[ATTRIBUTES_12];
+    _Alignas(8) char all[ATTRIBUTES_12];
     int status = call(attributes ? all : NULL, function);
     if (status == 0)
         memcpy(attributes, all, ATTRIBUTES_11);
