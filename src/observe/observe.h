@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Points of observation: where the driver tells an observer what the program asks for and what the engine does.
+ *
+ * An observer is a library of its own (libmillrace-observer.so), which the driver loads when MILLRACE_OBSERVE asks for
+ * it. It finds missing synchronisation, draws timelines, and holds work back. The driver knows nothing of that: it
+ * calls the functions of one table (struct mr_observer). Without an observer each point costs a load and a branch.
+ *
+ * Terms.
+ *
+ * - A call is one call of the public interface, from its first instruction to its return: `enter` and `leave`, both on
+ *   the thread that makes it. Calls that the driver makes of itself are no calls in this sense.
+ * - A work is what a stream queues: a kernel, a copy, a fill, a host function, a graph's run, memory operations. Its
+ *   number is the command's `sequence`, unique in the process. Records and waits are no works: the call tells of them.
+ * - A step is one node of one run of a graph. It is named by the run's work and the node's handle.
+ * - An access is a box of bytes that a work or a step reads or writes.
+ *
+ * One work: enter, bind (the call has queued it), leave; and at any time after bind, on any thread: begin, access for
+ * each box, end. So a work may end before the call that asked for it returns. A graph's run: begin, then for each step
+ * begin, access, end with the step's node, then end.
+ *
+ * Functions of the table are called on the program's threads and on the engine's, any number at once. They may call the
+ * public interface from enter and leave alone; such calls are not observed (mr_observe_pause). They take no lock of the
+ * driver. bind is called with the stream's lock held, and must be quick. */
+#ifndef MR_OBSERVE_OBSERVE_H
+#define MR_OBSERVE_OBSERVE_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which points are live; bits of mr_observing. */
+enum mr_observe_point {
+    MR_OBSERVE_CALLS = 1,  /* enter, leave, bind */
+    MR_OBSERVE_WORK = 2,   /* begin, end, slice */
+    MR_OBSERVE_ACCESS = 4, /* access; kernels are compiled with notes of what they touch */
+    MR_OBSERVE_ORDER = 8,  /* may_begin: the observer says when a work may begin */
+};
+
+/* The generated enum mr_call and the structs of parameters, struct mr_params_<SYMBOL>, are in observe/calls.h. */
+struct mr_observed_call {
+    uint32_t call;         /* enum mr_call: the function, versions and forms apart (cuMemAlloc_v2) */
+    const char *name;      /* "cuMemAlloc" */
+    const void *params;    /* struct mr_params_<SYMBOL>; streams are as the driver takes them (see calls.h) */
+    const void *site;      /* where the program called, in its code: the return address */
+    CUcontext context;     /* current on the thread at enter; NULL for none */
+    uint64_t number;       /* of the call, from 1 up, in the order of enter */
+    void *data;            /* the observer's own, from enter to leave; NULL at enter */
+};
+
+enum mr_observed_kind {
+    MR_OBSERVED_KERNEL,
+    MR_OBSERVED_COPY,
+    MR_OBSERVED_FILL,
+    MR_OBSERVED_HOST,      /* cuLaunchHostFunc, cuStreamAddCallback */
+    MR_OBSERVED_MEMORY_OP, /* cuStreamWaitValue, WriteValue, batches */
+    MR_OBSERVED_GRAPH,
+    MR_OBSERVED_RECORD,    /* event nodes of graphs alone */
+    MR_OBSERVED_WAIT,
+    MR_OBSERVED_OTHER,     /* the driver's own: deferred frees and the like */
+};
+
+struct mr_observed_work {
+    uint64_t work;         /* its number */
+    uint64_t node;         /* of a step: the handle of the node in the graph that was instantiated; else 0 */
+    uint64_t grid;         /* of a kernel: %gridid, unique in the process; else 0 */
+    enum mr_observed_kind kind;
+    uint64_t stream;       /* cuStreamGetId's answer for the stream it is in */
+    CUcontext context;
+    const char *kernel;    /* of a kernel: its mangled name, valid as long as the process; else NULL */
+    uint32_t blocks[3], threads[3];
+    uint64_t bytes;        /* of a copy or fill */
+};
+
+/* How bytes are touched; bits. */
+enum mr_access_how {
+    MR_ACCESS_READ = 1,
+    MR_ACCESS_WRITE = 2,
+    MR_ACCESS_ATOMIC = 4,  /* with READ or WRITE: such accesses do not race with each other */
+    MR_ACCESS_ROUGH = 8,   /* the box may hold bytes that were not touched: memory for exact notes was short */
+};
+
+/* `rows` runs of `width` bytes, `pitch` bytes apart. `place`: of a kernel, an index for `mr_observe_place`; else 0. */
+struct mr_access {
+    uintptr_t first;
+    size_t width, rows, pitch;
+    uint32_t place;
+    uint32_t how;
+};
+
+/* Where in a kernel's source an access is. `file` and `line` are of the .cu file where the module tells (.loc), else
+ * NULL and 0; `ptx_line` counts from 1. Valid as long as the process. */
+struct mr_observed_place {
+    const char *kernel, *file;
+    uint32_t line, ptx_line;
+};
+
+#define MR_OBSERVER_VERSION 1u
+
+struct mr_observer {
+    uint32_t version;      /* MR_OBSERVER_VERSION */
+    uint32_t points;       /* bits of enum mr_observe_point that it wants */
+    void (*enter)(struct mr_observed_call *call);
+    void (*leave)(struct mr_observed_call *call, CUresult status);
+    /* The call that this thread is in has queued the work. A call may queue several, or none. */
+    void (*bind)(const struct mr_observed_work *work);
+    void (*begin)(const struct mr_observed_work *work);
+    void (*end)(const struct mr_observed_work *work, CUresult status);
+    /* Boxes that the work or step touches; between its begin and its end, in one call or several. Called also for a
+     * kernel that faulted: with what was touched until then. */
+    void (*access)(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count);
+    /* One thread's part of a work: blocks or pieces run on `worker` (a small number) from one time to another, in
+     * nanoseconds of CLOCK_MONOTONIC. */
+    void (*slice)(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to);
+    /* May this work, or step, begin now? False: the engine asks again when another one has ended. */
+    bool (*may_begin)(const struct mr_observed_work *work);
+    /* The process ends: exit, the last return of main, or a fatal signal. Called once. */
+    void (*finish)(void);
+};
+
+/* What the driver gives to the observer when it loads it. */
+struct mr_observed_driver {
+    uint32_t version;      /* MR_OBSERVER_VERSION */
+    /* Names the place that an access has; false for a number that is none. */
+    bool (*place)(uint32_t place, struct mr_observed_place *out);
+    /* Calls of the public interface on this thread are not observed between pause(true) and pause(false). */
+    void (*pause)(bool on);
+    /* Something may begin that may_begin has held: the engine asks again. Any thread, no lock held. */
+    void (*ask_again)(void);
+    void *(*function)(const char *name); /* a function of the public interface by its ELF name: "cuStreamGetId" */
+};
+
+/* The one symbol of the library: the observer's table, or NULL with a message in the log. Called once, in cuInit.
+ * `tools` is the value of MILLRACE_OBSERVE. */
+#define MR_OBSERVER_SYMBOL "millrace_observer"
+typedef const struct mr_observer *mr_observer_open(const struct mr_observed_driver *driver, const char *tools);
+
+#endif
