@@ -12,7 +12,7 @@
 
 #include "event/event.h"
 
-struct mr_grid;
+struct mr_job;
 struct mr_launch;
 
 enum mr_command_kind {
@@ -50,7 +50,7 @@ struct mr_fill {
  * it is complete, *status says how. False: it goes on, and the thread that ends it stores resume->status and then calls
  * resume->resume(resume), with no lock held. `key` sorts what it hands to the engine. */
 struct mr_async {
-    bool (*begin)(void *data, uint64_t key, struct mr_grid *resume, CUresult *status);
+    bool (*begin)(void *data, uint64_t key, struct mr_job *resume, CUresult *status);
     void (*free)(void *data); /* gives up `data`, whether it was begun or not */
     void *data;
     bool quick; /* `begin` takes a microsecond or less: it may run on any thread at once */

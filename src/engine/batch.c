@@ -18,7 +18,7 @@
 struct mr_batch {
     struct mr_watch watch;
     struct mr_context *context;
-    struct mr_grid *resume;
+    struct mr_job *resume;
     unsigned count;
     volatile unsigned next; /* the operation that is being carried out; volatile: looked at after a fault */
     CUstreamBatchMemOpParams ops[];
@@ -232,7 +232,7 @@ static bool run_on(struct mr_batch *batch, CUresult *status)
 static void wait_over(struct mr_watch *watch)
 {
     struct mr_batch *batch = MR_CONTAINER(watch, struct mr_batch, watch);
-    struct mr_grid *resume = batch->resume;
+    struct mr_job *resume = batch->resume;
     CUresult status = watch->status;
     if (status == CUDA_SUCCESS)
         status = mr_context_error(batch->context);
@@ -245,7 +245,7 @@ static void wait_over(struct mr_watch *watch)
     resume->resume(resume);
 }
 
-bool mr_batch_begin(struct mr_batch *batch, struct mr_grid *resume, CUresult *status)
+bool mr_batch_begin(struct mr_batch *batch, struct mr_job *resume, CUresult *status)
 {
     batch->next = 0;
     batch->resume = resume;
@@ -279,7 +279,7 @@ void mr_batch_free(struct mr_batch *batch)
 
 /* ---- as a stream's command ---- */
 
-static bool begin_command(void *data, uint64_t key, struct mr_grid *resume, CUresult *status)
+static bool begin_command(void *data, uint64_t key, struct mr_job *resume, CUresult *status)
 {
     (void)key;
     return mr_batch_begin(data, resume, status);

@@ -4,7 +4,7 @@
  *
  * A batch runs up to the first wait whose condition doesn't hold, puts a watch on that word and lets its thread go; the
  * thread that sees the condition hold goes on with it. So a stream that waits for a value takes no worker. Running one
- * is the same for a stream and for a node of a graph: mr_batch_begin with a grid whose `resume` says what comes then.
+ * is the same for a stream and for a node of a graph: mr_batch_begin with a job whose `resume` says what comes then.
  */
 #ifndef MR_ENGINE_BATCH_H
 #define MR_ENGINE_BATCH_H
@@ -35,7 +35,7 @@ void mr_batch_free(struct mr_batch *batch);
 /* Runs it from the start, with no lock held. True if it is complete, *status says how. False if a wait is pending:
  * later, on some thread with no lock held, resume->status is set and resume->resume(resume) called. Not twice at a
  * time. A write or wait whose memory has gone ends it with CUDA_ERROR_ILLEGAL_ADDRESS. */
-bool mr_batch_begin(struct mr_batch *batch, struct mr_grid *resume, CUresult *status)
+bool mr_batch_begin(struct mr_batch *batch, struct mr_job *resume, CUresult *status)
     __attribute__((warn_unused_result));
 
 /* A stream's command that owns the batch; NULL when memory is short (the batch stays the caller's). */

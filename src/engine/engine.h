@@ -3,14 +3,15 @@
  *
  * A stream with work at its head hands the engine a struct mr_task (ready); a worker takes the task with the lowest
  * key, oldest work first within a priority, and calls its `run`. A thread that waits may take one particular task
- * instead (helping). A launch of many blocks is opened as a struct mr_grid, from which every worker that finds it
- * claims chunks of blocks.
+ * instead (helping). What several threads may work on together is a struct mr_job: a launch of many blocks, a long
+ * copy or fill, or the run of a graph. Every worker that finds an open job claims a part of it. ("Grid" is a kernel's
+ * grid and nothing else.)
  *
  * Workers are as many as the processors while work flows. A thread that runs something that only waits
  * (mr_engine_note_waiting), and a worker that has not come free for long (the monitor), are made up for by extra
  * workers, so that independent streams always make progress.
  *
- * The engine knows no streams: a task and a grid carry the functions that it calls. docs/locking.md says which locks
+ * The engine knows no streams: a task and a job carry the functions that it calls. docs/locking.md says which locks
  * are held when. */
 #ifndef MR_ENGINE_ENGINE_H
 #define MR_ENGINE_ENGINE_H
@@ -102,14 +103,16 @@ bool mr_engine_take(struct mr_task *task);
  * it has had its turn and others wait. Two loads, and a look at the clock if something older waits. */
 bool mr_engine_turn_is_over(uint64_t key, struct mr_turn *turn);
 
-/* A launch, or a long copy or fill, in progress. Its blocks, or pieces, are shared out. Embedded in its stream. */
-struct mr_grid {
-    void (*resume)(struct mr_grid *grid); /* called by the last thread to leave, if that isn't the one that began it; no
+/* What threads may work on together: a launch or a long copy or fill in progress, whose blocks or pieces are shared
+ * out; or work of several steps, which ends with a call of `resume` (a graph's run, a batch of memory operations) and
+ * offers a task of it. A stream embeds one, and so does each step of a graph's run that needs it. */
+struct mr_job {
+    void (*resume)(struct mr_job *job); /* called by the last thread to leave, if that isn't the one that began it; no
                                              lock held */
     struct mr_launch *launch; /* NULL for a copy or fill */
     const struct mr_command *command; /* the copy or fill */
     struct mr_grid_workspace workspace; /* of a cooperative launch */
-    uint64_t key, total, grain; /* grain: blocks per claim, a starting value; see grid.c */
+    uint64_t key, total, grain; /* grain: blocks per claim, a starting value; see job.c */
     struct mr_shares *shares; /* of the blocks, or NULL: claimed in order */
     _Atomic uint64_t next; /* first block that is not claimed; with shares, 0 until none is left, then total */
     _Atomic(struct mr_put_back *)
@@ -125,22 +128,22 @@ struct mr_grid {
 };
 
 /* Runs the launch on the calling thread and on threads that join. True when it is complete: *status holds the outcome.
- * False when other threads are still inside: the last of them calls grid->resume, and the outcome is in grid->status.
+ * False when other threads are still inside: the last of them calls job->resume, and the outcome is in job->status.
  */
-bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, CUresult *status)
+bool mr_job_run(struct mr_job *job, struct mr_launch *launch, uint64_t key, CUresult *status)
     __attribute__((warn_unused_result));
 
 /* The same for a copy or fill of more than one piece (mr_transfer_pieces). */
-bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, uint64_t pieces, uint64_t key,
-                        CUresult *status) __attribute__((warn_unused_result));
+bool mr_job_run_pieces(struct mr_job *job, const struct mr_command *command, uint64_t pieces, uint64_t key,
+                       CUresult *status) __attribute__((warn_unused_result));
 
-/* Work of several steps offers a task, queued or not, to threads that wait for the grid, or (NULL) takes that back:
+/* Work of several steps offers a task, queued or not, to threads that wait for the job, or (NULL) takes that back:
  * before the task goes. */
-void mr_grid_offer(struct mr_grid *grid, struct mr_task *task);
+void mr_job_offer(struct mr_job *job, struct mr_task *task);
 
-/* Helps with a grid: joins if it is open, runs blocks until none are left, or the task that is offered. False if there
+/* Helps with a job: joins if it is open, runs blocks until none are left, or the task that is offered. False if there
  * was nothing to do. */
-bool mr_grid_join(struct mr_grid *grid);
+bool mr_job_join(struct mr_job *job);
 
 /* Runs a command that is neither a launch nor a record nor a wait nor an async. Faults come back as the status; host
  * functions see mr_in_host_function set. `status` is what a callback is told. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Carrying out one command: bytes that move, and functions of the program that are called.
  *
- * Launches have their own way (grid.c); records, waits and what ends later are the stream's business. */
+ * Launches have their own way (job.c); records, waits and what ends later are the stream's business. */
 #include "base/call_program.h"
 #include "base/log.h"
 #include "engine/transfer.h"

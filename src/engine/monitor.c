@@ -2,9 +2,9 @@
 /* The monitor: sees to it that ready work doesn't wait behind commands that don't end.
  *
  * It rests until somebody queues work that no worker is free for. Then it looks every millisecond: when work is ready
- * and no worker has taken anything up for two milliseconds, neither a task, nor a command, nor blocks of an open grid,
+ * and no worker has taken anything up for two milliseconds, neither a task, nor a command, nor blocks of an open job,
  * it starts one more worker, and waits twice as long before the next one, up to a limit. Progress brings that back by
- * half: a grid of slow blocks must not gather worker after worker. If workers are known to be waiting or inside host
+ * half: a job of slow blocks must not gather worker after worker. If workers are known to be waiting or inside host
  * functions, they use no processor, and it doesn't slow down. With nothing ready for a while it rests again. */
 #include <limits.h>
 #include <pthread.h>
@@ -30,10 +30,10 @@ static uint64_t progress_now(void)
 {
     MR_HELD(&mr_engine.lock);
     uint64_t sum = mr_engine.takes + atomic_load_explicit(&mr_engine.goes_on, memory_order_relaxed);
-    for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next) {
-        struct mr_grid *grid = MR_CONTAINER(link, struct mr_grid, link);
-        sum += atomic_load_explicit(&grid->next, memory_order_relaxed) +
-               (grid->shares ? mr_shares_progress(grid->shares) : 0);
+    for (struct mr_list *link = mr_engine.jobs.next; link != &mr_engine.jobs; link = link->next) {
+        struct mr_job *job = MR_CONTAINER(link, struct mr_job, link);
+        sum += atomic_load_explicit(&job->next, memory_order_relaxed) +
+               (job->shares ? mr_shares_progress(job->shares) : 0);
     }
     return sum;
 }

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "engine/workers.h"
 
-struct mr_engine mr_engine = {.grids = {&mr_engine.grids, &mr_engine.grids},
+struct mr_engine mr_engine = {.jobs = {&mr_engine.jobs, &mr_engine.jobs},
                               .runners = {&mr_engine.runners, &mr_engine.runners},
                               .lock = MR_LOCK_INIT(ENGINE),
                               .top_key = MR_ENGINE_KEY_NONE,
@@ -70,7 +70,7 @@ void mr_engine_publish(void)
     struct mr_heap *first = count ? first_heap() : NULL;
     atomic_store_explicit(&mr_engine.top_key, first ? first->at[1]->key : MR_ENGINE_KEY_NONE, memory_order_relaxed);
     atomic_store_explicit(&mr_engine.queued, count, memory_order_relaxed);
-    atomic_store_explicit(&mr_engine.ready, count + mr_engine.hot_grids, memory_order_relaxed);
+    atomic_store_explicit(&mr_engine.ready, count + mr_engine.hot_jobs, memory_order_relaxed);
 }
 
 static void put_at(struct mr_heap *heap, struct mr_task *task, uint32_t place)
@@ -181,23 +181,23 @@ static struct mr_heap *pass_over(unsigned level)
     return due;
 }
 
-bool mr_engine_pick(struct mr_task **task, struct mr_grid **grid)
+bool mr_engine_pick(struct mr_task **task, struct mr_job **job)
 {
     MR_HELD(&mr_engine.lock);
-    struct mr_grid *best = mr_engine.hot_grids ? mr_grid_best() : NULL;
+    struct mr_job *best = mr_engine.hot_jobs ? mr_job_best() : NULL;
     struct mr_heap *first = first_heap(), *due = NULL;
     *task = NULL;
-    *grid = NULL;
+    *job = NULL;
     if (!best && !first)
         return false;
-    bool grid_first = best && (!first || best->key <= first->at[1]->key);
+    bool job_first = best && (!first || best->key <= first->at[1]->key);
     if (first)
-        due = pass_over(mr_engine_level(grid_first ? best->key : first->at[1]->key));
+        due = pass_over(mr_engine_level(job_first ? best->key : first->at[1]->key));
     if (due)
         first = due;
-    if (grid_first && !due) {
-        mr_grid_enter(best);
-        *grid = best;
+    if (job_first && !due) {
+        mr_job_enter(best);
+        *job = best;
     } else {
         *task = first->at[mr_chaos_turn(50) ? 1 + mr_chaos_draw(first->count < 16 ? first->count : 16) : 1];
         first->passed_over = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of a grid. Tables are few and stay: a grid has one while it is open, and not more than a handful are open at a
+/* Shares of a job. Tables are few and stay: a job has one while it is open, and not more than a handful are open at a
  * time. */
 #include "engine/shares.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A grid's blocks, divided among the threads that run them. Private to src/engine.
+/* A job's blocks, divided among the threads that run them. Private to src/engine.
  *
  * Each thread has a share of neighbouring blocks, the same ones in launch after launch as far as it is there: what they
  * read and write is then likely to be in its core's cache. A thread that has finished its own goes on with what is left

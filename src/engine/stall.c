@@ -3,7 +3,7 @@
  *
  * A thread runs several blocks one after the other. If one of them runs long, it may wait for a later one, of which
  * nobody else knows. So runs of blocks are looked at now and then (kernel/progress.h). When no block of a launch has
- * begun for a while, its threads' blocks that they have not begun are taken back and put into the grid, which workers
+ * begun for a while, its threads' blocks that they have not begun are taken back and put into the job, which workers
  * look for again; the monitor sees to it that there are workers. So in the end each thread that is inside runs one call
  * of generated code, and there is a thread for each call, up to MR_WORKERS_LIMIT.
  *
@@ -99,9 +99,9 @@ static bool take_back(struct mr_runner *runner, uint64_t id, bool late)
     struct mr_launch *launch = mr_progress_hold(runner->progress);
     if (!launch)
         return false;
-    struct mr_grid *grid = atomic_load_explicit(&runner->running, memory_order_relaxed);
-    bool some = launch->id == id && grid && (late || mr_grid_may_wait(grid)) &&
-                mr_progress_spare(runner->progress, &first, &end) && mr_grid_put_back(grid, first, end);
+    struct mr_job *job = atomic_load_explicit(&runner->running, memory_order_relaxed);
+    bool some = launch->id == id && job && (late || mr_job_may_wait(job)) &&
+                mr_progress_spare(runner->progress, &first, &end) && mr_job_put_back(job, first, end);
     if (some) {
         mr_progress_cut(runner->progress, first);
         runner->cut = true;
@@ -125,10 +125,10 @@ static void help(uint64_t id, uint64_t now, bool late)
             helped |= take_back(runner, id, late);
             runner->look.helped = now;
         }
-    for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next) {
-        struct mr_grid *grid = MR_CONTAINER(link, struct mr_grid, link);
-        if (grid->launch && grid->launch->id == id && mr_grid_has_more(grid) && (late || mr_grid_may_wait(grid))) {
-            mr_grid_heat(grid);
+    for (struct mr_list *link = mr_engine.jobs.next; link != &mr_engine.jobs; link = link->next) {
+        struct mr_job *job = MR_CONTAINER(link, struct mr_job, link);
+        if (job->launch && job->launch->id == id && mr_job_has_more(job) && (late || mr_job_may_wait(job))) {
+            mr_job_heat(job);
             helped = true;
         }
     }

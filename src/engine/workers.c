@@ -3,7 +3,7 @@
  *
  * A worker with nothing to do polls for some microseconds, then sleeps. Whoever queues work wakes a sleeper only if
  * nobody polls and nobody is on the way; a worker that takes something up while more is ready passes the call on. So a
- * burst of work wakes one thread after the other, and a single stream of small commands wakes nobody. A grid that is
+ * burst of work wakes one thread after the other, and a single stream of small commands wakes nobody. A job that is
  * known to have work for many calls some at a time, and so does each that comes.
  *
  * When nobody can be woken and the workers are all busy, the monitor is told to watch. */
@@ -24,7 +24,7 @@
 #define HOLD_LOOKS 4u                  /* how many looks a task is left to the thread that queued it */
 #define BUSY_LOOKS 64u                 /* after so many a worker takes what there is, though it is never the same */
 #define FAN \
-    4u /* how many sleepers one thread wakes for a grid: each call to the kernel takes it a microsecond or more */
+    4u /* how many sleepers one thread wakes for a job: each call to the kernel takes it a microsecond or more */
 #define EXTRA_IDLE_NS 100000000u /* how long an extra worker sleeps before it ends */
 
 /* The thread's record, and a pointer to it once it has a number. */
@@ -136,15 +136,14 @@ struct mr_call mr_engine_call(void)
     return call;
 }
 
-struct mr_call mr_engine_call_for(struct mr_grid *grid)
+struct mr_call mr_engine_call_for(struct mr_job *job)
 {
     MR_HELD(&mr_engine.lock);
-    unsigned sleeping = mr_engine.sleeping - mr_engine.woken,
-             count = grid->helpers < sleeping ? grid->helpers : sleeping;
+    unsigned sleeping = mr_engine.sleeping - mr_engine.woken, count = job->helpers < sleeping ? job->helpers : sleeping;
     count = count < FAN ? count : FAN;
     if (count == 0)
         return mr_engine_call();
-    grid->helpers -= count;
+    job->helpers -= count;
     mr_engine.woken += count;
     atomic_fetch_add_explicit(&mr_engine.bell, 1, memory_order_relaxed);
     return (struct mr_call){.ring = (uint8_t)count};
@@ -166,7 +165,7 @@ struct look {
     unsigned same, busy;
 };
 
-/* One look at the polled words. True if there is something to take up now: a grid, or a task that has been first in
+/* One look at the polled words. True if there is something to take up now: a job, or a task that has been first in
  * line for a while, or anything at all if it has been busy for long. */
 static bool is_due(struct look *look)
 {
@@ -236,17 +235,17 @@ static void *worker_main(void *data)
     pthread_setname_np(pthread_self(), name);
     while (!atomic_load_explicit(&mr_engine.stop, memory_order_relaxed)) {
         struct mr_task *task;
-        struct mr_grid *grid;
-        if (mr_engine_pick(&task, &grid)) {
+        struct mr_job *job;
+        if (mr_engine_pick(&task, &job)) {
             struct mr_call call = {0};
             if (atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
-                call = grid ? mr_engine_call_for(grid) : mr_engine_call();
+                call = job ? mr_engine_call_for(job) : mr_engine_call();
             mr_lock_drop(&mr_engine.lock);
             mr_call_make(call);
             if (task)
                 task->run(task);
             else
-                mr_grid_work(grid, self);
+                mr_job_work(job, self);
             mr_lock_take(&mr_engine.lock);
             continue;
         }
@@ -293,8 +292,8 @@ void mr_engine_takeover(void)
     mr_lock_take(&mr_engine.lock);
     if (self->is_worker)
         mr_engine.waiting++;
-    if (self->grid && atomic_load_explicit(&self->grid->open, memory_order_relaxed))
-        mr_grid_heat(self->grid);
+    if (self->job && atomic_load_explicit(&self->job->open, memory_order_relaxed))
+        mr_job_heat(self->job);
     if (atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
         call = mr_engine_call();
     mr_lock_drop(&mr_engine.lock);

@@ -14,9 +14,9 @@ struct mr_runner {
     unsigned number;          /* small, unique among runners alive */
     bool is_worker;
     bool noted;               /* counted in engine.waiting: what it runs only waits */
-    struct mr_grid *grid;     /* the grid whose block it runs, or NULL */
+    struct mr_job *job;     /* the job whose block it runs, or NULL */
     struct mr_progress *progress;      /* of its runs of blocks; may be held as long as the runner is listed */
-    _Atomic(struct mr_grid *)
+    _Atomic(struct mr_job *)
         running; /* where blocks go that are taken back from its run; NULL: none can be. Stays while the run is held */
     bool cut; /* blocks were taken back; under the engine's lock */
     struct mr_list link; /* of engine.runners; under its lock */
@@ -44,8 +44,8 @@ struct mr_engine {
     mr_lock lock; /* guards all that isn't atomic */
     struct mr_heap levels[MR_LEVELS]; /* ready tasks by priority, the highest first */
     size_t tasks; /* that may be queued */
-    struct mr_list grids; /* open grids */
-    unsigned hot_grids; /* of them, those that workers look for */
+    struct mr_list jobs; /* open jobs */
+    unsigned hot_jobs; /* of them, those that workers look for */
     unsigned base; /* workers while work flows; 0 before the first use */
     unsigned workers, spinning, sleeping;
     unsigned woken; /* of the sleepers, how many were told to wake and haven't looked yet */
@@ -54,7 +54,7 @@ struct mr_engine {
     unsigned in_host; /* workers inside a host function */
     unsigned extra_started;
     _Atomic uint32_t bell; /* futex of sleeping workers */
-    uint64_t takes; /* tasks and grids that workers have taken up */
+    uint64_t takes; /* tasks and jobs that workers have taken up */
     _Atomic uint64_t goes_on; /* commands that workers went on with while older work waited */
     _Atomic bool stop; /* the process ends */
 
@@ -72,7 +72,7 @@ struct mr_engine {
     uint64_t numbers[(2 * MR_WORKERS_LIMIT) / 64]; /* taken runner numbers */
 
     /* What threads poll, on a cache line of its own. */
-    _Alignas(64) _Atomic uint32_t ready; /* queued + hot_grids */
+    _Alignas(64) _Atomic uint32_t ready; /* queued + hot_jobs */
     _Atomic uint32_t queued; /* tasks in all heaps */
     _Atomic uint64_t top_key; /* of the task that goes first, or MR_ENGINE_KEY_NONE */
 };
@@ -83,9 +83,9 @@ extern struct mr_engine mr_engine;
 struct mr_call mr_engine_call_one(unsigned most_workers);
 /* With the lock held: decides which thread looks at ready work, if none does already. */
 struct mr_call mr_engine_call(void);
-/* The same for a grid that has been opened or that the caller has been counted into: as many at once as it still wants.
+/* The same for a job that has been opened or that the caller has been counted into: as many at once as it still wants.
  * Lock held. */
-struct mr_call mr_engine_call_for(struct mr_grid *grid);
+struct mr_call mr_engine_call_for(struct mr_job *job);
 
 /* Recomputes the polled words. Lock held. */
 void mr_engine_publish(void);
@@ -93,29 +93,29 @@ void mr_engine_publish(void);
 /* Takes a task out of the heap; false if it isn't there. Lock held. */
 bool mr_engine_remove(struct mr_task *task);
 
-/* What a worker does next, if there is anything: a task taken off the heap, or a grid into which the caller is counted.
+/* What a worker does next, if there is anything: a task taken off the heap, or a job into which the caller is counted.
  * Lock held. */
-bool mr_engine_pick(struct mr_task **task, struct mr_grid **grid);
+bool mr_engine_pick(struct mr_task **task, struct mr_job **job);
 
 /* The calling thread's record. */
 struct mr_runner *mr_runner_self(void);
 
-/* Called by a thread whose block can only wait (through mr_engine_note_waiting): other work, and the grid's other
+/* Called by a thread whose block can only wait (through mr_engine_note_waiting): other work, and the job's other
  * blocks, get another thread. */
 void mr_engine_takeover(void);
 /* Takes that back when the command or chunk has ended; only if self->noted. */
 void mr_runner_settle(struct mr_runner *self);
 
-/* Grids, lock held: the open hot grid with unclaimed blocks that goes first, or NULL. */
-struct mr_grid *mr_grid_best(void);
-/* Makes an open grid one that workers look for. Lock held. */
-void mr_grid_heat(struct mr_grid *grid);
-/* Counts the caller into a hot grid. Workers look for it no longer if that makes as many threads as there are
+/* Jobs, lock held: the open hot job with unclaimed blocks that goes first, or NULL. */
+struct mr_job *mr_job_best(void);
+/* Makes an open job one that workers look for. Lock held. */
+void mr_job_heat(struct mr_job *job);
+/* Counts the caller into a hot job. Workers look for it no longer if that makes as many threads as there are
  * processors. Lock held. */
-void mr_grid_enter(struct mr_grid *grid);
-/* Runs blocks of a grid that the caller has been counted into; leaves, and resumes its stream if it is the last. No
+void mr_job_enter(struct mr_job *job);
+/* Runs blocks of a job that the caller has been counted into; leaves, and resumes its stream if it is the last. No
  * lock held. */
-void mr_grid_work(struct mr_grid *grid, struct mr_runner *self);
+void mr_job_work(struct mr_job *job, struct mr_runner *self);
 
 /* Starts the thread that watches for stalled work (monitor.c), or makes it look again. Lock not held. */
 void mr_monitor_wake(void);
@@ -126,12 +126,12 @@ void mr_monitor_wake(void);
 uint64_t mr_stall_look(void);
 void mr_stall_watch(void);
 
-/* Blocks first to end - 1 of a grid come back from a thread that is inside, for the next that comes in. False when
+/* Blocks first to end - 1 of a job come back from a thread that is inside, for the next that comes in. False when
  * memory is short: then they don't. Lock held. */
-bool mr_grid_put_back(struct mr_grid *grid, uint64_t first, uint64_t end) __attribute__((warn_unused_result));
+bool mr_job_put_back(struct mr_job *job, uint64_t first, uint64_t end) __attribute__((warn_unused_result));
 /* Whether there are blocks that are not claimed; whether blocks may wait for each other, as far as is known. */
-bool mr_grid_has_more(const struct mr_grid *grid);
-bool mr_grid_may_wait(const struct mr_grid *grid);
+bool mr_job_has_more(const struct mr_job *job);
+bool mr_job_may_wait(const struct mr_job *job);
 
 /* Starts a worker that was counted under the lock (workers.c). Lock not held. */
 void mr_worker_start(void);

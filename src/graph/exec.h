@@ -14,7 +14,7 @@
  * exec_update.c  taking over parameters from another graph
  *
  * Runs of one executable graph never overlap: a launch in another stream waits for the one before. So a plan also holds
- * what its one run needs (counters, grids, launch records), and a run allocates nothing. */
+ * what its one run needs (counters, jobs, launch records), and a run allocates nothing. */
 #ifndef MR_GRAPH_EXEC_H
 #define MR_GRAPH_EXEC_H
 

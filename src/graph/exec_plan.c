@@ -288,7 +288,7 @@ uint32_t mr_plan_find(const struct mr_plan *plan, uint64_t node)
 
 /* ---- what a step needs to run ---- */
 
-static void step_resume(struct mr_grid *grid);
+static void step_resume(struct mr_job *job);
 static void step_notify(struct mr_waiter *waiter);
 static void step_release(struct mr_release *release);
 
@@ -312,7 +312,7 @@ static struct mr_shared_step *shared_of(struct mr_plan *plan, uint32_t at)
 {
     struct mr_shared_step *shared = mr_calloc(1, sizeof *shared);
     if (shared) {
-        shared->grid.resume = step_resume;
+        shared->job.resume = step_resume;
         shared->plan = plan;
         shared->step = at;
     }
@@ -374,10 +374,10 @@ static bool make_needs(struct mr_plan *plan, uint32_t at, const struct mr_work *
     return false;
 }
 
-static void step_resume(struct mr_grid *grid)
+static void step_resume(struct mr_job *job)
 {
-    struct mr_shared_step *shared = MR_CONTAINER(grid, struct mr_shared_step, grid);
-    mr_run_step_ended(shared->plan, shared->step, (CUresult)atomic_load(&grid->status));
+    struct mr_shared_step *shared = MR_CONTAINER(job, struct mr_shared_step, job);
+    mr_run_step_ended(shared->plan, shared->step, (CUresult)atomic_load(&job->status));
 }
 
 /* On the thread that completes the mark, perhaps with a stream's lock held. */

@@ -19,7 +19,7 @@ struct mr_plan;
 /* What a step needs when it doesn't end on the thread that began it: a launch or transfer that is shared out, memory
  * operations. */
 struct mr_shared_step {
-    struct mr_grid grid;
+    struct mr_job job;
     struct mr_plan *plan;
     uint32_t step;
     struct mr_command command;         /* the copy or fill, or unused */
@@ -111,7 +111,7 @@ struct mr_run {
     struct mr_plan *plan; /* counted */
     struct mr_exec *exec; /* counted; NULL if it holds no user objects */
     struct mr_context *context; /* borrowed; of the stream, which holds it as long as it has the command */
-    struct mr_grid *resume; /* of the stream, while it runs */
+    struct mr_job *resume; /* of the stream, while it runs */
     uint64_t key, began;
     struct mr_staged *staged; /* owned */
     size_t staged_count;
@@ -146,7 +146,7 @@ void mr_run_leave_memory(struct mr_run *run);
 
 /* exec_run.c: struct mr_async's begin; the task's function; and what goes on when a step that was left to others has
  * ended (no lock held). */
-bool mr_run_begin(void *data, uint64_t key, struct mr_grid *resume, CUresult *status);
+bool mr_run_begin(void *data, uint64_t key, struct mr_job *resume, CUresult *status);
 void mr_run_task(struct mr_task *task);
 void mr_run_step_ended(struct mr_plan *plan, uint32_t step, CUresult status);
 

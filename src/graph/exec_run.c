@@ -73,7 +73,7 @@ static struct mr_call invite(struct mr_plan *plan)
     bool offer = plan->ready.count > 0;
     if (offer != plan->offered) {
         plan->offered = offer;
-        mr_grid_offer(plan->run->resume, offer ? &plan->task : NULL);
+        mr_job_offer(plan->run->resume, offer ? &plan->task : NULL);
     }
     return mr_engine_push(&plan->task, plan->run->key);
 }
@@ -229,9 +229,9 @@ static bool run_kernel(struct mr_plan *plan, struct mr_step *step, CUresult *sta
 {
     mr_launch_renew(step->launch);
     if (!step->shared)
-        return mr_grid_run(NULL, step->launch, 0, status);
+        return mr_job_run(NULL, step->launch, 0, status);
     atomic_fetch_add_explicit(&plan->inside, 1, memory_order_relaxed);
-    if (!mr_grid_run(&step->shared->grid, step->launch, key_of(plan, step->work), status))
+    if (!mr_job_run(&step->shared->job, step->launch, key_of(plan, step->work), status))
         return false;
     atomic_fetch_sub_explicit(&plan->inside, 1, memory_order_relaxed);
     return true;
@@ -255,8 +255,8 @@ static bool run_transfer(struct mr_plan *plan, struct mr_step *step, CUresult *s
     if (step->shared) {
         struct mr_shared_step *shared = step->shared;
         atomic_fetch_add_explicit(&plan->inside, 1, memory_order_relaxed);
-        if (!mr_grid_run_pieces(&shared->grid, &shared->command, mr_transfer_pieces(&shared->command), plan->run->key,
-                                status))
+        if (!mr_job_run_pieces(&shared->job, &shared->command, mr_transfer_pieces(&shared->command), plan->run->key,
+                               status))
             return false;
         atomic_fetch_sub_explicit(&plan->inside, 1, memory_order_relaxed);
         return true;
@@ -282,7 +282,7 @@ static CUresult run_host(struct mr_step *step)
 static bool run_batch(struct mr_plan *plan, struct mr_step *step, CUresult *status)
 {
     atomic_fetch_add_explicit(&plan->inside, 1, memory_order_relaxed);
-    if (!mr_batch_begin(step->batch, &step->shared->grid, status))
+    if (!mr_batch_begin(step->batch, &step->shared->job, status))
         return false;
     atomic_fetch_sub_explicit(&plan->inside, 1, memory_order_relaxed);
     return true;
@@ -364,7 +364,7 @@ static void finish(struct mr_plan *plan)
 {
     if (plan->offered) {
         plan->offered = false;
-        mr_grid_offer(plan->run->resume, NULL);
+        mr_job_offer(plan->run->resume, NULL);
     }
     for (size_t i = 0; i < plan->conditional_count; i++)
         atomic_fetch_sub_explicit(&plan->steps[plan->conditionals[i]].work->conditional.handle->runs, 1,
@@ -393,7 +393,7 @@ static bool leave(struct mr_plan *plan)
 
 static void leave_elsewhere(struct mr_plan *plan)
 {
-    struct mr_grid *resume = plan->run->resume;
+    struct mr_job *resume = plan->run->resume;
     if (!leave(plan))
         return;
     atomic_store(&resume->status, atomic_load(&plan->status));
@@ -472,7 +472,7 @@ void mr_run_step_ended(struct mr_plan *plan, uint32_t at, CUresult status)
     leave_elsewhere(plan);
 }
 
-bool mr_run_begin(void *data, uint64_t key, struct mr_grid *resume, CUresult *status)
+bool mr_run_begin(void *data, uint64_t key, struct mr_job *resume, CUresult *status)
 {
     MR_MAY_WAIT();
     struct mr_run *run = data;

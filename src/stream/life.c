@@ -52,12 +52,12 @@ static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, 
     stream->is_legacy = is_legacy;
     atomic_store_explicit(&stream->sync_policy, MR_SYNC_POLICY_UNSET, memory_order_relaxed);
     stream->task.run = mr_stream_task_run;
-    stream->grid.resume = mr_stream_grid_resume;
+    stream->job.resume = mr_stream_job_resume;
     stream->release.go = mr_stream_released;
     mr_list_init(&stream->link);
     mr_list_init(&stream->busy_link);
     mr_list_init(&stream->busy_free);
-    mr_list_init(&stream->grid.link);
+    mr_list_init(&stream->job.link);
     if (is_legacy)
         return stream;
     mr_object_hold(context);

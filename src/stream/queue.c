@@ -278,12 +278,12 @@ static bool execute(struct mr_stream *stream, struct mr_command *command, CUresu
         !(command->kind == MR_COMMAND_ASYNC && command->async.always))
         return true;
     if (command->kind == MR_COMMAND_LAUNCH)
-        return mr_grid_run(&stream->grid, command->launch, key_of(stream, command), status);
+        return mr_job_run(&stream->job, command->launch, key_of(stream, command), status);
     if (command->kind == MR_COMMAND_ASYNC)
-        return command->async.begin(command->async.data, key_of(stream, command), &stream->grid, status);
+        return command->async.begin(command->async.data, key_of(stream, command), &stream->job, status);
     uint64_t pieces = mr_transfer_pieces(command);
     if (pieces > 1)
-        return mr_grid_run_pieces(&stream->grid, command, pieces, key_of(stream, command), status);
+        return mr_job_run_pieces(&stream->job, command, pieces, key_of(stream, command), status);
     CUresult before = *status;
     *status = mr_command_execute(command, before);
     return true;
@@ -444,13 +444,13 @@ void mr_stream_task_run(struct mr_task *task)
     (void)work(stream, NULL, CUDA_SUCCESS, NULL, NULL);
 }
 
-void mr_stream_grid_resume(struct mr_grid *grid)
+void mr_stream_job_resume(struct mr_job *job)
 {
-    struct mr_stream *stream = MR_CONTAINER(grid, struct mr_stream, grid);
-    CUresult status = (CUresult)atomic_load(&grid->status);
+    struct mr_stream *stream = MR_CONTAINER(job, struct mr_stream, job);
+    CUresult status = (CUresult)atomic_load(&job->status);
     mr_watch_ring();
     note_failure(stream, stream->running, status);
-    /* A worker that left a grid last goes on with the stream. What runs in steps ends somewhere in them, and is not
+    /* A worker that left a job last goes on with the stream. What runs in steps ends somewhere in them, and is not
      * kept waiting. */
     bool goes_on = mr_engine_on_worker() && stream->running->kind != MR_COMMAND_ASYNC;
     (void)work(stream, stream->running, status, goes_on ? NULL : always, NULL);
@@ -478,5 +478,5 @@ bool mr_stream_help(struct mr_stream *stream, bool (*enough)(void *data), void *
     mr_lock_drop(&stream->lock);
     if (mine)
         return work(stream, NULL, CUDA_SUCCESS, enough, data);
-    return state == MR_STREAM_RUNNING && mr_grid_join(&stream->grid);
+    return state == MR_STREAM_RUNNING && mr_job_join(&stream->job);
 }

@@ -11,7 +11,7 @@
  * A stream's state says which thread may touch the head of its queue:
  *   IDLE     nothing queued, no thread runs
  *   READY    the head is work; the task is in the engine's queue, or a thread has just taken it from there
- *   RUNNING  one thread owns the head (or a grid does, until its last thread leaves)
+ *   RUNNING  one thread owns the head (or a job does, until its last thread leaves)
  *   BLOCKED  the head waits for a mark, whose completion will move the stream on
  * It changes under the stream's lock only; reading it without the lock answers "was it idle at some moment during this
  * call".
@@ -37,8 +37,8 @@
  *
  * Where the mark of 4 or 6 completes at that very moment, the stream goes back to IDLE or RUNNING in the same section.
  * A record, or a wait whose mark is complete, that is put into an idle stream ends there and then: the stream stays
- * IDLE (mr_stream_put). While a grid owns the stream it stays RUNNING; the grid's last thread goes on as the owner
- * (mr_stream_grid_resume). A build that checks locks looks at each change (set_state in queue.c).
+ * IDLE (mr_stream_put). While a job owns the stream it stays RUNNING; the job's last thread goes on as the owner
+ * (mr_stream_job_resume). A build that checks locks looks at each change (set_state in queue.c).
  *
  * Lock order: context->order_lock, legacy stream's lock, other streams' locks, engine's lock (docs/locking.md). */
 #ifndef MR_STREAM_PRIVATE_H
@@ -87,7 +87,7 @@ struct mr_stream {
     _Atomic uint32_t sleepers; /* threads that do, or are about to */
 
     struct mr_task task;
-    struct mr_grid grid;
+    struct mr_job job;
     struct mr_release release; /* puts the stream on a thread's list when the mark that it waits for completes */
 
     /* What it has been made to wait for, oldest first; under `lock`; see depend.c. */
@@ -149,10 +149,10 @@ extern _Atomic bool mr_stream_joins_kept;
 void mr_stream_join(struct mr_stream *stream, const struct mr_command *wait);
 void mr_stream_joins_end(struct mr_stream *stream);
 
-/* The task's, the grid's and the release's functions. */
+/* The task's, the job's and the release's functions. */
 void mr_stream_released(struct mr_release *release);
 void mr_stream_task_run(struct mr_task *task);
-void mr_stream_grid_resume(struct mr_grid *grid);
+void mr_stream_job_resume(struct mr_job *job);
 
 /* Puts a command in with the default-stream rules, and does it if it is to be done inline (then *status is its
  * outcome). On failure nothing was queued, and the command is still the caller's. */

@@ -98,7 +98,7 @@ static bool help(struct wait *wait)
         int state = atomic_load_explicit(&stream->state, memory_order_acquire);
         if (state != MR_STREAM_BLOCKED) {
             if (state == MR_STREAM_READY ||
-                (state == MR_STREAM_RUNNING && atomic_load_explicit(&stream->grid.open, memory_order_relaxed)))
+                (state == MR_STREAM_RUNNING && atomic_load_explicit(&stream->job.open, memory_order_relaxed)))
                 ran = mr_stream_help(stream, enough, wait);
             break;
         }

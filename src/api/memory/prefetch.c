@@ -39,7 +39,7 @@ struct hints {
     struct hint ranges[];
 };
 
-static bool hints_begin(void *data, uint64_t key, struct mr_grid *resume, CUresult *status)
+static bool hints_begin(void *data, uint64_t key, struct mr_job *resume, CUresult *status)
 {
     struct hints *hints = data;
     (void)key, (void)resume;
