@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/log_kept.h"
-#include "base/memory.h"
 #include "prepare/check.h"
 
 /* Flags are reserved. Hardware does not look at them, here or below. */

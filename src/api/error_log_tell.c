@@ -10,10 +10,10 @@
 
 #include <pthread.h>
 
+#include "base/alloc.h"
 #include "base/call_program.h"
 #include "base/clock.h"
 #include "base/log_kept.h"
-#include "base/memory.h"
 #include "base/thread.h"
 #include "base/visit.h"
 #include "prepare/check.h"

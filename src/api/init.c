@@ -8,7 +8,7 @@
 #include "base/chaos.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/device.h"
 
 static mr_lock init_lock = MR_LOCK_INIT(INIT);

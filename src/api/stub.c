@@ -4,7 +4,7 @@
 
 #include "base/call.h"
 #include "object/context.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 /* What each kind of handle is in the registry (0: nothing of the kind can exist), and the status of a bad one. */
 static const struct {

@@ -10,7 +10,7 @@
 #include "graph/conditional.h"
 #include "kernel/heap.h"
 #include "kernel/launch.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "memory/mempool.h"
 #include "module/array.h"
 #include "module/module.h"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #define LINE 64u
 #define SLAB_BATCHES 16u

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 void mr_text_add(struct mr_text *text, const char *more, size_t length)
 {

@@ -5,12 +5,12 @@
  * An invalidated capture stays on its streams until it is ended on its origin; until then nothing more is captured. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "capture/capture_private.h"
 #include "graph/graph.h"
 #include "object/context.h"
-#include "object/object.h"
+#include "object/handle.h"
 #include "stream/stream.h"
 
 _Atomic uint32_t mr_captures;

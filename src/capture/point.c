@@ -4,11 +4,11 @@
  *
  * The point outlives its capture: an event stays captured until it is recorded again or destroyed. It holds the
  * capture's record, not its graph. */
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "capture/capture_private.h"
 #include "event/event.h"
-#include "object/object.h"
+#include "object/handle.h"
 #include "stream/stream.h"
 
 static void point_release(struct mr_event_point *point)

@@ -2,7 +2,7 @@
 /* From PTX text to a program: parsed, verified, checked against what code generation can do and what a launch could
  * provide, laid out, described. Compilers and linkers that ask whether a text would load come this way, too (uses.c);
  * there is no machine code in it. */
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/program.h"
 
 #define STATIC_SHARED_MAX (48u << 10)   /* more must be dynamic, as on hardware */

@@ -26,9 +26,9 @@
 #include <xxhash.h>
 
 #include "abi/abi.h"
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/settings.h"
 #include "base/thread.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/thread.h"
 
 enum { NOTHING, REGISTERED, UNREGISTERED };

@@ -3,7 +3,7 @@
  * which do not stay. */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/program.h"
 
 /* The initial bytes, up to the last that was written. */

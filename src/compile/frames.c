@@ -6,7 +6,7 @@
  * only these call, and so on. What is left is rings, and what lies between two of them. */
 #include "compile/frames.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #define FRAME_LIMIT (UINT64_C(1) << 60) /* sums stay where they can't wrap around */
 

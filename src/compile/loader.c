@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #define OBJECT_MAX (256u << 20)
 #define ALIGN_MAX 4096u

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/program.h"
 
 /* Of variables of one name those that are visible come first, then in their own order. */

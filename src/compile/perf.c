@@ -24,7 +24,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/settings.h"
 #include "compile/dump.h"
 #include "base/thread.h"

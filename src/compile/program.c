@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/compiler.h"
 #include "compile/dump.h"
 #include "ptx/container.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/layout.h"
 
 static bool note(struct mr_reach *reach, uint32_t item)

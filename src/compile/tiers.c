@@ -13,9 +13,9 @@
  * its place, and is not tried again. */
 #include <pthread.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "compile/program.h"
 
 static mr_lock lock = MR_LOCK_INIT(

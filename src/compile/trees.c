@@ -7,7 +7,7 @@
  * of making code. */
 #include <lz4.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/program.h"
 
 /* As many as threads may well take turns with. */

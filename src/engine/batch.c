@@ -7,12 +7,12 @@
 
 #include <stdatomic.h>
 
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "base/sanitizer.h"
 #include "engine/watch.h"
 #include "kernel/fault.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 
 struct mr_batch {

@@ -19,8 +19,8 @@
  *
  * Long copies and fills are shared out in the same way: a job without a launch, whose blocks are pieces of the run of
  * bytes. */
+#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/memory.h"
 #include "engine/shares.h"
 #include "engine/transfer.h"
 #include "engine/workers.h"

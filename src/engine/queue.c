@@ -9,9 +9,9 @@
  *
  * Each change ends in mr_engine_publish, which keeps words up to date that other threads read without the lock: whether
  * there is anything to do, and the key that goes first. */
+#include "base/alloc.h"
 #include "base/chaos.h"
 #include "base/clock.h"
-#include "base/memory.h"
 #include "engine/workers.h"
 
 struct mr_engine mr_engine = {.jobs = {&mr_engine.jobs, &mr_engine.jobs},

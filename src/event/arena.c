@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 
 #define ORPHANS_MANY 64u
 #define SWEEP_NS 100000000u     /* looking through many orphans takes milliseconds: not more often */

@@ -22,7 +22,7 @@
 
 #include "base/thread.h"
 #include "object/context.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 struct mr_mark;
 struct mr_shared_event;

@@ -6,9 +6,9 @@
  * rest. */
 #include "event/shared.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "event/arena.h"
 
 #define LOOK_NS 2000000u    /* queries ask at most so often whether a process lives */

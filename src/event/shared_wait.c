@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/visit.h"
 #include "base/log.h"
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "event/arena.h"
 #include "event/release.h"
 #include "event/shared.h"

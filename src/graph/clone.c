@@ -4,7 +4,7 @@
  * A clone's nodes have the ids of the originals and stand in the same order, which is by id. Works are shared, except
  * where a node owns graphs: the clone's node gets clones of them. A twin is searched for from where the last search
  * ended, so that asking for all nodes in turn costs one step each. */
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "graph/conditional.h"
 #include "graph/graph_private.h"
 #include "graph/user_object.h"

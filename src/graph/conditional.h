@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 struct mr_context;
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "graph/conditional.h"
 #include "graph/graph.h"
 #include "kernel/launch.h"

@@ -6,9 +6,9 @@
  * the call on and memory that they free is not (nothing else ever lives at its address). */
 #include "graph/exec.h"
 
+#include "base/alloc.h"
 #include "base/call.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "graph/conditional.h"
 #include "graph/exec_private.h"
 #include "graph/graph_memory.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "engine/batch.h"
 #include "engine/transfer.h"
 #include "graph/conditional.h"

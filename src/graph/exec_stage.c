@@ -5,11 +5,11 @@
  * may change it then. A launch that copies to pageable memory, or more than that from it, is waited for by the call.
  * That is what hardware does, and what the manual says of copies in streams. What was read is packed without gaps and
  * belongs to the run. */
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "engine/transfer.h"
 #include "graph/exec_private.h"
 #include "kernel/fault.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 
 #define STAGE_MOST ((size_t)64 << 10)
 

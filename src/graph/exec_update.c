@@ -7,7 +7,7 @@
  * may change. */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "graph/exec_private.h"
 #include "kernel/launch.h"
 

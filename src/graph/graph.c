@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "graph/conditional.h"
 #include "graph/user_object.h"
 

@@ -28,7 +28,7 @@
 #include "base/list.h"
 #include "base/thread.h"
 #include "command/command.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 struct mr_context;
 struct mr_event;

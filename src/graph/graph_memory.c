@@ -7,9 +7,9 @@
 
 #include <sys/mman.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/thread.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 
 #define BLOCK ((size_t)2 << 20)

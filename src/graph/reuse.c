@@ -6,7 +6,7 @@
  * Each such memory has one holder after the other, all in one chain of dependencies, so that no two of them ever have
  * it at a time. The search goes back from what the new node depends on, and gives up after some thousand nodes: what it
  * misses costs memory, nothing else. */
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "graph/graph.h"
 #include "graph/graph_memory.h"
 

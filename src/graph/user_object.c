@@ -2,9 +2,9 @@
 /* User objects and what graphs hold of them; see user_object.h. */
 #include "graph/user_object.h"
 
+#include "base/alloc.h"
 #include "base/call_program.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "graph/graph.h"
 #include "object/context.h"
 

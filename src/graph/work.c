@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Works: what nodes do. Made by the layer above, which has checked what goes in; freed here when the last node,
  * executable graph or run that shares one lets go. No lock may be held then: a work can own a whole graph. */
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "event/event.h"
 #include "graph/conditional.h"
 #include "graph/graph.h"

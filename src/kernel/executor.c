@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/sanitizer.h"
 #include "kernel/fault.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/thread.h"
 #include "object/context.h"
 

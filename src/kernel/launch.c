@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/pool.h"
 #include "module/module.h"
 

@@ -14,12 +14,12 @@
 #include <string.h>
 
 #include "abi/tier.h"
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/visit.h"
 #include "kernel/fault.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 
 /* Room for the runtime's own calls below generated code: printf, the allocator, a signal frame with AVX-512 state. */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "memory/memory.h"
+#include "memory/allocation.h"
 
 /* Below this a system call costs more than the stores. */
 #define BY_PAGES_LEAST ((size_t)256 << 10)

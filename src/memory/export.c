@@ -20,8 +20,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/thread.h"
 #include "memory/space.h"
 #include "object/context.h"

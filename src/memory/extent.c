@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/thread.h"
 #include "memory/guard.h"
 #include "memory/space.h"

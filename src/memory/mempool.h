@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memory/memory.h"
+#include "memory/allocation.h"
 
 struct mr_mempool;
 

@@ -11,8 +11,8 @@
 #include <assert.h>
 #include <sys/mman.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "memory/advice.h"
 #include "memory/mempool_private.h"
 

@@ -12,7 +12,7 @@
 #include "memory/mempool.h"
 #include "memory/space.h"
 #include "object/device.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 #define MR_MEMPOOL_BINS 128u            /* free blocks by size: four bins for each power of two of granules */
 #define MR_MEMPOOL_LANES 64u            /* hash of streams that have waiting blocks */

@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/call.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "memory/mempool_private.h"
 #include "memory/space.h"
 #include "share/share.h"

@@ -6,7 +6,7 @@
  * freed: readers take no lock. */
 #include "memory/space.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #define GRAIN ((size_t)256)
 #define CLASSES 128u

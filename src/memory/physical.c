@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/call.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "object/device.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define OWN_DESCRIPTORS 256     /* ours stand above the numbers that programs use, where there is room */

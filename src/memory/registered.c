@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/mapped.h"
-#include "base/memory.h"
 #include "object/context.h"
 
 #ifndef MADV_POPULATE_READ      /* Linux 5.14 */

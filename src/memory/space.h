@@ -22,7 +22,7 @@
 
 #include "base/list.h"
 #include "base/thread.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 
 #define MR_HUGE ((size_t)2 << 20)
 #define MR_STRIDE_MIN 13u            /* 8 KiB: a page and its hole */

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memory/memory.h"
+#include "memory/allocation.h"
 
 #define MR_VMM_UNIT ((size_t)2 << 20)     /* granularity of addresses, memory and mappings, in bytes */
 

@@ -16,8 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "memory/guard.h"
 
 #define REST_CHUNKS \

@@ -3,7 +3,7 @@
  * (api/texture/array.c). */
 #include "module/array.h"
 
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 
 struct format_row {

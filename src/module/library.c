@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-#include "memory/memory.h"
+#include "base/alloc.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 
 static void kernel_finish(void *object)

@@ -7,10 +7,10 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "compile/layout.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "module/reference.h"
 #include "object/context.h"
 

@@ -22,7 +22,7 @@
 #include "base/thread.h"
 #include "compile/compile.h"
 #include "object/device.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 struct mr_context;
 struct mr_reference;

@@ -13,7 +13,7 @@
 
 #include "base/thread.h"
 #include "module/texture.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 struct mr_context;
 

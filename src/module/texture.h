@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "module/array.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 _Static_assert((MR_KIND_TEXTURE % 8 != 0) & (MR_KIND_SURFACE % 8 != 0),
                "handles of textures and surfaces are told from addresses");

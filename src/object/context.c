@@ -6,9 +6,9 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/call.h"
 #include "base/log.h"
-#include "base/memory.h"
 
 static struct mr_context_hooks hooks;
 

@@ -15,7 +15,7 @@
 #include "base/list.h"
 #include "base/thread.h"
 #include "object/device.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 struct mr_stream;
 

@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 
 _Thread_local struct mr_context *mr_thread_context;
 _Thread_local bool mr_in_host_function;

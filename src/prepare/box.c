@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "prepare/array_side.h"
 #include "prepare/check.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/call.h"
 #include "object/device.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 CUresult(mr_bad_value)(const char *format, ...)
 {

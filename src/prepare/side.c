@@ -5,7 +5,7 @@
 
 #include "engine/transfer.h"
 #include "kernel/fault.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 #include "prepare/check.h"
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "event/event.h"
 #include "kernel/launch.h"
 #include "module/module.h"

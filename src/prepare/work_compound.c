@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Works that own graphs, and batches of memory operations; see work.h. */
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "engine/batch.h"
 #include "graph/conditional.h"
 #include "object/context.h"

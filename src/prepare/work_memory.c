@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Works that allocate and free memory; see work.h. Addresses and sums are graph/graph_memory.c's. */
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "graph/graph_memory.h"
 #include "object/context.h"
 #include "object/device.h"

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #define CHUNK_FIRST ((size_t)16 << 10)
 #define CHUNK_LAST ((size_t)1 << 20)

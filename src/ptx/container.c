@@ -25,9 +25,9 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/mapped.h"
-#include "base/memory.h"
 
 #define WRAPPER_MAGIC 0x466243b1u
 #define HEADER_MAGIC 0xba55ed50u

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 
 #define SHOWN_WIDTH 100u /* columns of a source line that are shown */
 

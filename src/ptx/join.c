@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "ptx/lexer.h"
 
 enum linkage { LOCAL, EXTERN, COMMON, WEAK, VISIBLE }; /* by what wins */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #define HEADER_MAGIC 0xba55ed50u
 #define HEADER_SIZE 16u

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "ptx/parse.h"
 
 void mr_ptx_give_up(struct parser *parser, bool out_of_memory)

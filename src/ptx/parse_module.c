@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "ptx/parse.h"
 
 /* Newest PTX ISA that is known. */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "ptx/cxx_text.h"
 
 /* Two characters and one more behind blanks become three, with the blanks behind them. */

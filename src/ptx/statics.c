@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 /* `.visible .global .align 4 .u32 name[10] = {…};` */
 const char *mr_ptx_line_variable(const char *line, size_t *length, const char **space)

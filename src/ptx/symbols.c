@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "ptx/parse.h"
 
 #define BUCKETS_FIRST 1024u

@@ -6,7 +6,7 @@
  * own place in the stream. From there the search goes to the stream that each mark belongs to, up to the mark's place
  * there, and on. A join whose mark has completed says nothing any more: what came before it is complete too. Joins are
  * kept from the first pool allocation of the process on; programs without pools pay a load for each wait. */
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "memory/mempool.h"
 #include "stream/stream_private.h"
 

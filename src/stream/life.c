@@ -8,8 +8,8 @@
  * not records, so a stream that went with its context is simply not found any more. */
 #include <pthread.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "stream/stream_private.h"
 
 static _Atomic uint64_t next_id = 1;

@@ -8,8 +8,8 @@
  *
  * To hold a context up, every stream it has gets a wait, and so does every stream that is made while the event is
  * pending: its legacy stream's record keeps the marks. (Driver API manual, cuCtxRecordEvent, cuCtxWaitEvent.) */
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "object/context.h"
 #include "stream/stream_private.h"
 

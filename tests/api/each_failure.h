@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #define MOST_TRIES 200
 

@@ -4,7 +4,7 @@
 #include "array_support.h"
 
 #include "each_failure.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 
 /* A call with nothing left in the caches that would save it an allocation. */
 #define COLD(call) (mr_memory_trim(), call)

@@ -4,7 +4,7 @@
  * without; the capture can be ended; nothing is left behind. */
 #include "capture_support.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 enum { MOST_TRIES = 200 };
 

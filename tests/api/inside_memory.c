@@ -4,7 +4,7 @@
 #include "memory_support.h"
 
 #include "each_failure.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 
 static char host[200000];
 

@@ -3,7 +3,7 @@
  * CUDA_ERROR_OUT_OF_MEMORY or does without, leaves nothing behind, and works when called again. */
 #include "memory_support.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "memory/mempool.h"
 
 #define MIB ((size_t)1 << 20)

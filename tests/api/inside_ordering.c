@@ -5,7 +5,7 @@
 #include "graph_support.h"
 
 #include "each_failure.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 
 static CUfunction store;
 static CUstream stream;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/pool.h"
 
 struct record {

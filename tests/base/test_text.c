@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/text.h"
 
 static void text_grows(void **state)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "abi/abi.h"
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/loader.h"
 
 /* Sections: 1 .text, 2 .rodata, 3 .data.rel.ro, 4 .rela.text, 5 .rela.data.rel.ro, 6 .symtab, 7 .strtab (also the

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/sanitizer.h"
 #include "compile/cache.h"
 #include "compile/codegen.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "kernel/fault.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "module/module.h"
 
 void mr_memory_describe(uintptr_t address, char *text, size_t room)

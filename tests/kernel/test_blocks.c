@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "kernel_double.h"
 
 #define COOPERATIVE MR_CODE_COOPERATIVE

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "kernel/heap.h"
 #include "kernel_double.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "kernel_double.h"
 
 struct packed {

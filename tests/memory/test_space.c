@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
-#include "memory/memory.h"
+#include "base/alloc.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 
 #define TOTAL ((size_t)1 << 30)

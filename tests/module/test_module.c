@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/layout.h"
 #include "fake_program.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "module/array.h"
 #include "module/module.h"
 #include "module/texture.h"

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
-#include "memory/memory.h"
+#include "base/alloc.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 
 static int set_up(void **state)

@@ -18,7 +18,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "ptx/container.h"
 
 #define PTX_TEXT(target) \

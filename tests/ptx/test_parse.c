@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "ptx/ptx.h"
 #include "ptx/ptx_tables.h"
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/codegen.h"
 #include "compile/loader.h"
 #include "kernel_double.h"

@@ -2,7 +2,7 @@
 /* What a failed context does to its streams, and what every failing allocation does to a call. */
 #include "support.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "stream/stream_private.h"
 
 static _Atomic int host_calls, callback_calls, callback_status;

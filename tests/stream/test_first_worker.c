@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/sanitizer.h"
 
 #if defined(MR_ASAN) || defined(MR_TSAN)

@@ -5,9 +5,9 @@
 
 #include <pthread.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/visit.h"
-#include "object/object.h"
+#include "object/handle.h"
 
 struct thing {
     struct mr_object object;

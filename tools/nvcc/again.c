@@ -6,7 +6,7 @@
  * clang has named them. Both cost a second compilation, of what would else be an error. */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "ptx/again.h"
 #include "ptx/spelling.h"
 #include "ptx/unmade.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "bodies.h"
 #include "ptx/spelling.h"
 #include "shim.h"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/settings.h"
 #include "compile/compile.h"
 #include "ptx/arch.h"

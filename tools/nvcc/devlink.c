@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "ptx/host_object.h"
 #include "ptx/pack.h"
 #include "shim.h"

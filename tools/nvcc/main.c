@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "shim.h"
 
 static const char version[] = "nvcc: Millrace " MR_VERSION ", CUDA C++ for the CPU by clang 19\n"

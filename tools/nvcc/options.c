@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "option_table.h"
 #include "ptx/arch.h"
 #include "ptx/entries.h"

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "shim.h"
 
 static char folder[PATH_MAX];         /* the temporary one; "" before it is needed */

@@ -10,8 +10,8 @@
 
 #include "api/device/peer.h"
 #include "api_impl.h"
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "object/context.h"
 #include "prepare/check.h"
 

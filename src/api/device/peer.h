@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 
 /* May the context's device use the allocation, by the rules of peer access? Pinned, managed and mapped memory belongs

@@ -7,8 +7,8 @@
 #include "api/graph/graph_calls.h"
 
 #include "api_impl.h"
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "prepare/check.h"
 #include "prepare/work.h"
 

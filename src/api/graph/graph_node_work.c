@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the entry points of graphs need of nodes: behind which handles they are, and what work they have or get. */
 #include "api/graph/graph_calls.h"
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "prepare/check.h"
 #include "prepare/work.h"
 

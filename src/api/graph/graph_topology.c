@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "api_impl.h"
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "prepare/check.h"
 #include "prepare/work.h"
 

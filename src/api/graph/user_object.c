@@ -3,8 +3,8 @@
 #include <limits.h>
 
 #include "api_impl.h"
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "graph/user_object.h"
 #include "prepare/check.h"
 #include "prepare/work.h"

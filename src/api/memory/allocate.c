@@ -12,7 +12,7 @@
 #include "api/stub.h"
 #include "api_impl.h"
 #include "base/call.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "memory/mempool.h"
 #include "object/context.h"
 #include "prepare/check.h"

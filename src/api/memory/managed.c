@@ -15,7 +15,7 @@
 #include "api_impl.h"
 #include "base/mapped.h"
 #include "memory/advice.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 #include "prepare/check.h"
 

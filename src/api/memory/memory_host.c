@@ -6,7 +6,7 @@
 
 #include "api_impl.h"
 #include "base/call.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 #include "prepare/check.h"
 #include "stream/stream.h"

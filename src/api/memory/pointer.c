@@ -10,7 +10,7 @@
 #include "api/device/peer.h"
 #include "api_impl.h"
 #include "base/call.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "memory/mempool.h"
 #include "memory/vmm.h"
 #include "object/context.h"

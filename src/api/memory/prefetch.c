@@ -13,11 +13,11 @@
 
 #include "api/memory/managed.h"
 #include "api_impl.h"
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "capture/capture.h"
 #include "command/command.h"
 #include "memory/advice.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/device.h"
 #include "prepare/check.h"
 #include "stream/stream.h"

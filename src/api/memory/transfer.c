@@ -16,13 +16,13 @@
 #include <stdbool.h>
 
 #include "api/device/peer.h"
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "capture/capture.h"
 #include "command/command.h"
 #include "engine/transfer.h"
 #include "kernel/fault.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 #include "prepare/check.h"
 #include "prepare/work.h"

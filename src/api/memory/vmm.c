@@ -11,7 +11,7 @@
 #include "api/stub.h"
 #include "api_impl.h"
 #include "base/call.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "memory/vmm.h"
 #include "object/context.h"
 #include "prepare/check.h"

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/call.h"
 #include "base/clock.h"
-#include "base/memory.h"
 #include "compile/compile.h"
 #include "kernel/fault.h"
 #include "object/device.h"

@@ -5,7 +5,7 @@
 #include "api/module/image.h"
 #include "base/call.h"
 #include "kernel/fault.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "module/module.h"
 #include "object/context.h"
 #include "prepare/check.h"

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "api/module/image.h"
+#include "base/alloc.h"
 #include "base/call.h"
-#include "base/memory.h"
 #include "compile/compile.h"
 #include "module/module.h"
 #include "object/context.h"

@@ -8,7 +8,7 @@
 
 #include "api/module/function.h"
 #include "api/stream/execution.h"
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "module/reference.h"
 #include "prepare/check.h"
 

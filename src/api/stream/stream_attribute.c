@@ -9,7 +9,7 @@
 #include "base/call.h"
 #include "capture/capture.h"
 #include "engine/engine.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 #include "object/device.h"
 #include "prepare/check.h"

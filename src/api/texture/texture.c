@@ -10,7 +10,7 @@
 #include "api/stub.h"
 #include "api_impl.h"
 #include "base/call.h"
-#include "memory/memory.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 #include "prepare/array_side.h"
 #include "prepare/check.h"

@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/codegen_interface.h"
 
 static void set_types(struct cg_unit *unit)

@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "libs/nvjitlink/link.h"
 
 #define EXPORT __attribute__((visibility("default")))

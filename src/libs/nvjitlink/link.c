@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/codegen.h"
 #include "ptx/arch.h"
 #include "ptx/container.h"

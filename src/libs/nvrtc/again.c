@@ -6,7 +6,7 @@
  * are known once clang has named them (ptx/unmade.h). Both cost another compilation, of what would else be an error. */
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "libs/nvrtc/prepare.h"
 #include "libs/nvrtc/run.h"
 #include "ptx/again.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <pthread.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "libs/nvrtc/program.h"
 #include "ptx/arch.h"
 #include "ptx/spelling.h"

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/settings.h"
 #include "libs/nvrtc/keep.h"
 #include "libs/nvrtc/prepare.h"

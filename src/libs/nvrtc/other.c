@@ -10,8 +10,8 @@
 
 #include <nvrtc.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/settings.h"
 #include "libs/nvrtc/program.h"
 

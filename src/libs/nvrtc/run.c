@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "libs/nvrtc/standby.h"
 
 enum { INPUT, OUTPUT, MESSAGES, DEPENDS, FILES };

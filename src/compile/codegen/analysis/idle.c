@@ -17,7 +17,7 @@
  */
 #include "compile/codegen/analysis/flow.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 struct idle {
     const struct mr_flow *flow;

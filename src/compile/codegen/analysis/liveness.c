@@ -6,7 +6,7 @@
  */
 #include "compile/codegen/analysis/flow.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 static void visit_operand(const struct mr_ptx_operand *operand, bool is_definition, mr_flow_visit *visit, void *data)
 {

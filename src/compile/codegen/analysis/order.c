@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 static bool ends_block(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {

@@ -13,7 +13,7 @@
  */
 #include "compile/codegen/analysis/flow.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/codegen.h"
 
 /* Vectors of 64 x 32 bits that fit the 32 registers of a processor with wide vectors, with room for temporaries. */

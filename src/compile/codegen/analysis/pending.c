@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block)
 {

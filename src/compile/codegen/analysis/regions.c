@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 /* Most blocks of a loop that strides. */
 #define STRIDE_BLOCKS_MAX 8u

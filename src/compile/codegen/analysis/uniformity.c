@@ -10,7 +10,7 @@
  */
 #include "compile/codegen/analysis/flow.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/codegen.h"
 
 static const struct mr_class none = {.kind = MR_CLASS_NONE}, uniform = {.kind = MR_CLASS_UNIFORM, .ones = UINT32_MAX},

@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 static bool is_sync_load(const struct mr_ptx_inst *inst)
 {

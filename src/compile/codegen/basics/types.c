@@ -5,7 +5,7 @@
  */
 #include "compile/codegen/basics/basics.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 LLVMTypeRef cg_vector_type(LLVMTypeRef element, unsigned count)
 {

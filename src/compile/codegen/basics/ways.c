@@ -6,7 +6,7 @@
  */
 #include "compile/codegen/basics/basics.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 LLVMBasicBlockRef cg_new_block(struct cg *g, const char *name)
 {

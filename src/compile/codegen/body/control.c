@@ -12,7 +12,7 @@
 #include "compile/codegen/body/dispatcher.h"
 #include "compile/codegen/body/early.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 /* In a function that has a dispatcher, so many blocks are looked at in place. */
 #define NEAREST 6u

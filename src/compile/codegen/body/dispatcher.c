@@ -12,7 +12,7 @@
 #include "compile/codegen/body/dispatcher.h"
 
 #include "abi/abi.h"
-#include "base/memory.h"
+#include "base/alloc.h"
 
 /* Above this many choices between values at the heads of blocks, registers stay in memory between blocks. */
 #define CHOICES 800u

@@ -13,7 +13,7 @@
 #include "compile/codegen/numbers/contract.h"
 #include "compile/codegen/operands/parameters.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 /* The instructions of a block and what comes after it, for the lanes in g->now.mask. */
 static void emit_instructions(struct cg *g, const struct mr_flow_block *block)

@@ -22,7 +22,7 @@
 #include "compile/codegen/body/body.h"
 #include "compile/codegen/body/turns.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 /* A kernel whose warps need more than this has stacks. */
 #define RECORD_BYTES_MAX (16u << 10)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 static void copy_piece(struct cg *g, LLVMValueRef to, LLVMValueRef from, LLVMValueRef at, unsigned bytes)
 {

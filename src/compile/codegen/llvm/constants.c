@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #define KEPT 512u /* of a function stay as they are */
 #define BUCKETS_LEAST 4096u

@@ -6,13 +6,13 @@
  * A *machine* is LLVM's code generator set up for one processor. It is dear to make, so those that are not in use are
  * kept for the next request.
  *
- *   target.c     the machine
- *   optimise.c   LLVM's passes over the finished module
- *   mend.c       around two of their mistakes
- *   constants.c  constants of long functions, in a table of our own
- *   cut.c        long blocks, in pieces
- *   object.c     the object file, and what it may refer to
- *   no_exit.c    LLVM's destructors never run
+ *   target.c       the machine
+ *   optimise.c     LLVM's passes over the finished module
+ *   mend.c         around two of their mistakes
+ *   constants.c    constants of long functions, in a table of our own
+ *   cut.c          long blocks, in pieces
+ *   object_file.c  the object file, and what it may refer to
+ *   no_exit.c      LLVM's destructors never run
  *
  * They run in this order. mend, constants and cut come after LLVM's passes, which would undo what they do.
  */

@@ -17,7 +17,7 @@
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/thread.h"
 
 struct target {

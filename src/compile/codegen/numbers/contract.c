@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "compile/codegen/numbers/contract.h"
 #include "compile/codegen/numbers/numbers.h"
 

@@ -11,7 +11,7 @@
  * comparison do not look. Any other register gets the mended value at once.
  */
 #include "compile/codegen/numbers/numbers.h"
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #include <string.h>
 

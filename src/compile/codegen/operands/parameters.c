@@ -10,7 +10,7 @@
 #include "compile/codegen/operands/operands.h"
 #include "compile/codegen/operands/parameters.h"
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 static bool is_kernel_parameter(const struct mr_ptx_var *var)
 {

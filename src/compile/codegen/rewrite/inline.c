@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #define INSTS_MAX 60000u
 #define DEPTH_MAX 64u

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 enum { FRAME_RETURN = 0, FRAME_CALLER = 8, FRAME_STACK = 16, FRAME_HEAD = 24 };
 #define FRAME_ALIGN 16u

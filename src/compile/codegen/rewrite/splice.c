@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 
 struct piece {
     void *memory;

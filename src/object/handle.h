@@ -12,8 +12,8 @@
  *
  * Reference counts: creation gives one reference to the handle. mr_object_retire ends the handle (lookups fail from
  * then on); the object itself lives until the last reference is dropped, when its kind's `finish` function runs. */
-#ifndef MR_OBJECT_OBJECT_H
-#define MR_OBJECT_OBJECT_H
+#ifndef MR_OBJECT_HANDLE_H
+#define MR_OBJECT_HANDLE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

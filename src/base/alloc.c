@@ -2,7 +2,7 @@
 /* The driver's own allocations: libc's allocator behind one gate that counts and can fail on request.
  *
  * The counters are relaxed atomics: they are read by tests that have quiesced the driver, and cost a nanosecond. */
-#include "base/memory.h"
+#include "base/alloc.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host memory for records (base/memory.h), what the address space holds (base/mapped.h), lists (base/list.h). */
+/* Host memory for records (base/alloc.h), what the address space holds (base/mapped.h), lists (base/list.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "base/list.h"
 #include "base/mapped.h"
-#include "base/memory.h"
 #include "base/sanitizer.h"
 
 static void allocations_are_counted(void **state)

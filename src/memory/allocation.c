@@ -4,7 +4,7 @@
  * A chunk of address space (zone.c) or a slot of a slab (pack.c) becomes an allocation when its record is filled in,
  * and stops being one when the record's size goes back to zero. Readers copy a record between two looks at its version,
  * so that a lookup that races with a free sees the allocation as it was, or none. */
-#include "memory/memory.h"
+#include "memory/allocation.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  *
  * Every allocation that the driver makes for itself goes through here, so that a test can make each one fail in turn
  * (mr_alloc_fail_after) and watch the status that reaches the program. All functions are thread-safe. */
-#ifndef MR_BASE_MEMORY_H
-#define MR_BASE_MEMORY_H
+#ifndef MR_BASE_ALLOC_H
+#define MR_BASE_ALLOC_H
 
 #include <stdbool.h>
 #include <stddef.h>

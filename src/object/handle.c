@@ -10,11 +10,11 @@
  * aligned like a pointer to a record, and greater than any of the special values that the API gives to stream handles.
  * A slot's generation changes with each object; free slots wait in the pool's batches, so a handle's value comes back
  * only after a million objects in one slot. */
-#include "object/object.h"
+#include "object/handle.h"
 
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/alloc.h"
 #include "base/pool.h"
 #include "base/visit.h"
 

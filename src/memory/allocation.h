@@ -8,8 +8,8 @@
  * allocations gets further small ones packed side by side (pack.c). A lookup takes no lock.
  *
  * Every function may be called from any thread. How the address space is divided is told in space.h. */
-#ifndef MR_MEMORY_MEMORY_H
-#define MR_MEMORY_MEMORY_H
+#ifndef MR_MEMORY_ALLOCATION_H
+#define MR_MEMORY_ALLOCATION_H
 
 #include <cuda.h>
 #include <stdbool.h>
