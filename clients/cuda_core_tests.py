@@ -676,6 +676,13 @@ class TestDevices:
         assert properties.warp_size == 32 and properties.max_threads_per_block == 1024 and properties.multiprocessor_count > 0 and properties.clock_rate > 0
         assert properties.cooperative_launch and properties.managed_memory
 
+    def test_sync(self, device, stream, code, numbers):
+        """By the runtime library, in cuda.bindings.runtime."""
+        add(stream, code, numbers[0], 3)
+        device.sync()
+        assert_all(stream, numbers, 3)
+        assert len(device.pci_bus_id.split(":")) == 3
+
     def test_current(self, device):
         assert Device().device_id == device.device_id
         assert len(Device.get_all_devices()) >= 1

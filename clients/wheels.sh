@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Wheels from PyPI that carry NVIDIA's runtime library inside, unmodified, with no CUDA toolkit: clients/wheels.sh BUILD
 # CuPy: the two programs of the seed documents (where they are) and clients/cupy_check.py.
-# XGBoost, CTranslate2, bitsandbytes' kernels, and Kernel Tuner on CuPy: a check each.
+# XGBoost, CTranslate2, bitsandbytes' kernels, and Kernel Tuner on CuPy and on cuda.bindings: a check each.
 . "$(dirname "$0")/common.sh"
 client_begin wheels "${1:-build}"
 install cupy-14.2 'cupy-cuda13x==14.2.*' 'numpy<2.5' || exit 1
@@ -13,11 +13,15 @@ install ctranslate2-4.8 'ctranslate2==4.8.*' || exit 1
 # Without PyTorch, which its Python needs and its kernels do not; it is linked to cuBLAS, which is loaded and not called.
 install bitsandbytes-0.50 --no-deps 'bitsandbytes==0.50.*' nvidia-cublas || exit 1
 install kernel-tuner-1.5 'kernel-tuner==1.5.*' 'numpy<2.5' || exit 1
+install cuda-core-1.2-5 'cuda-core==1.2.*' 'cuda-bindings==13.5.*' || exit 1
 
 cupy_kernels
 cupy_programs
 check "xgboost_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/xgboost_check.py"
-for name in ctranslate2 bitsandbytes kernel_tuner; do
+for name in ctranslate2 bitsandbytes; do
     check "${name}_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/${name}_check.py"
+done
+for language in CuPy NVCUDA; do
+    check "kernel_tuner_check.py $language" "$millrace" run -- "$venv/bin/python" "$root/clients/kernel_tuner_check.py" $language
 done
 client_end

@@ -257,6 +257,66 @@ class Files(unittest.TestCase):
                         self.assertEqual(run(LOOKS, "start", str(file), MILLRACE_KEEP="ptxas"), (0, "theirs\n" * 7))
 
 
+class Capsules(unittest.TestCase):
+    """A Python module that carries the library without symbols, and hands its functions to other modules by capsules."""
+
+    CODE = """
+import ctypes, runtime, sys
+name, pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+capsules = runtime.__pyx_capi__
+def function(key, *types, returns=ctypes.c_int):
+    return ctypes.CFUNCTYPE(returns, *types)(pointer(capsules[key], name(capsules[key])))
+version = ctypes.c_int()
+assert function("_cudaRuntimeGetVersion", ctypes.c_void_p)(ctypes.addressof(version)) == 0
+def stream(handle):
+    number = ctypes.c_ulonglong()
+    return function("_cudaStreamGetId", ctypes.c_void_p, ctypes.c_void_p)(handle, ctypes.addressof(number)) or number.value
+own = pointer(capsules["own"], b"own")
+left = [key for key in capsules if key not in ("_cudaNoCapsule", "own") and pointer(capsules[key], name(capsules[key])) == own]
+print(version.value, *left, {1: "legacy", 2: "per thread"}.get(
+      next((n for n in (1, 2) if stream(0) == stream(n) != 12345), 0)), name(capsules["_cudaStreamGetId"]).decode())
+"""
+    LEFT = "_cudaGetDeviceCount _cudaNoSuchFunction cudaDeviceSynchronize helper _cudaNoName"
+
+    def build(self, path, module, *options):
+        """The module's folder."""
+        subprocess.run(["cc", "-shared", "-fPIC", "-s", "-fvisibility=hidden", f"-DNAME={module}", *options, "-o", f"{path}/{module}.so",
+                        str(pathlib.Path(__file__).parent / "capsules.c")], check=True)
+
+    def say(self, path, module="runtime", **environment):
+        code = self.CODE.replace("import ctypes, runtime, sys", f"import ctypes, sys, {module} as runtime")
+        return run(sys.executable, "-c", code, PYTHONPATH=path, **environment)
+
+    def test_capsules(self):
+        text = "cudaError_t (cudaStream_t, unsigned PY_LONG_LONG *)"
+        for options in (), ("-DONE_STEP",):
+            for version, number in ("13", "13000"), ("12", "12090"):
+                with tempfile.TemporaryDirectory() as path, self.subTest((options, version)):
+                    self.build(path, "runtime", f"-DVERSION={version}", *options)
+                    self.assertEqual(self.say(path), (0, f"{number} {self.LEFT} legacy {text}\n"))
+                    self.assertIn("per thread", self.say(path, CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM="1")[1])
+                    self.assertIn(f"the Python module runtime: {2 + (version == '12') + 1} functions of the runtime library inside go to libcudart.so.{version}",
+                                  self.say(path, MILLRACE_LOG="info")[1])
+                    self.assertIn("-1 ", self.say(path, MILLRACE_REDIRECT="off")[1])
+                    self.build(path, "runtime_ptds", f"-DVERSION={version}", *options)
+                    self.assertIn("per thread", self.say(path, "runtime_ptds")[1])
+
+    def test_other_modules_stay(self):
+        with tempfile.TemporaryDirectory() as path:
+            self.build(path, "other", "-DVERSION=13")
+            self.assertIn("-1 ", self.say(path, "other")[1])
+
+    def test_a_module_that_is_made_again(self):
+        """Another time in the same interpreter."""
+        with tempfile.TemporaryDirectory() as path:
+            self.build(path, "runtime", "-DVERSION=13")
+            again = "import sys, runtime; del sys.modules['runtime']\n" + self.CODE
+            self.assertEqual(run(sys.executable, "-c", again, PYTHONPATH=path)[0], 0)
+            self.assertIn("13000 ", run(sys.executable, "-c", again, PYTHONPATH=path)[1])
+
+
 @unittest.skipUnless(NVCC, "no CUDA toolkit: its nvcc is needed")
 class Nvidias(unittest.TestCase):
     """Programs that NVIDIA's nvcc builds by its defaults: the runtime library is inside."""
