@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A finding: two operations on the same bytes that nothing orders, or one that comes after the end of its memory.
+ *
+ * The tool race (race.c) makes findings, and keeps each for the rest of the process; what a finding points to stays as
+ * long. There is one for each kind and pair of call sites; later pairs of the same sites are counted in it. Readers
+ * call obs_finding_count and obs_finding from any thread at any time; `further` and `luck` alone may change later. */
+#ifndef MR_OBSERVER_FINDING_H
+#define MR_OBSERVER_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "observe/observe.h" /* enum mr_access_how */
+
+enum mr_finding_kind {
+    MR_FINDING_RACE, /* two works touch the same bytes, at least one writes, neither comes after the other */
+    MR_FINDING_HOST, /* the same; one of them is the host, inside of a call (a synchronous copy's host side) */
+    MR_FINDING_HOST_FUNCTION, /* the same; one of them is a host function */
+    MR_FINDING_UNORDERED_USE, /* stream-ordered memory is used by work that does not come after its allocation */
+    MR_FINDING_EARLY_FREE, /* the free does not come after a use that the program asked for before the free */
+    MR_FINDING_USE_AFTER_FREE, /* a use that the program asked for after the free, or that comes after it */
+    MR_FINDING_KINDS
+};
+
+/* "race", "host-race", "host-function-race", "unordered-use", "early-free", "use-after-free": for files and options. */
+const char *obs_finding_kind_name(enum mr_finding_kind kind);
+
+/* What an operation is. */
+enum mr_side_what {
+    MR_SIDE_KERNEL,
+    MR_SIDE_COPY,
+    MR_SIDE_FILL,
+    MR_SIDE_HOST_FUNCTION,
+    MR_SIDE_MEMORY_OP,
+    MR_SIDE_GRAPH, /* a node of a graph's run whose kind is not known */
+    MR_SIDE_HOST, /* the host itself, inside of the call */
+    MR_SIDE_ALLOCATION,
+    MR_SIDE_FREE,
+    MR_SIDE_OTHER
+};
+
+/* Which stream an operation is in. */
+enum mr_side_stream {
+    MR_STREAM_NONE, /* the host */
+    MR_STREAM_MADE, /* made by the program, blocking */
+    MR_STREAM_NONBLOCKING,
+    MR_STREAM_LEGACY, /* the legacy default stream of a context */
+    MR_STREAM_PER_THREAD /* a thread's own default stream */
+};
+
+/* One operation of a finding. */
+struct mr_side {
+    enum mr_side_what what;
+    const char *call; /* "cuLaunchKernel" */
+    uint32_t site; /* where the program called: sites.h; 0: not known */
+    uint64_t number; /* of the call, in the order of enter; names the same call in another run only by chance */
+    uint32_t thread; /* the host thread that called, from 1 up, in the order of their first calls */
+    uint64_t of_thread; /* the how-manieth call of its thread it is, from 1 up: the same in each run of the program */
+    enum mr_side_stream stream_kind;
+    uint64_t stream; /* cuStreamGetId's answer; 0 if there is none or it was never told */
+    uint64_t work, node; /* as struct mr_observed_work has them; 0: none */
+    const char *kernel; /* of a kernel: its mangled name; else NULL */
+    uint32_t place; /* of a kernel: where in its source (mr_observed_driver.place); 0: not known */
+    uint32_t how; /* enum mr_access_how */
+};
+
+enum mr_allocation_kind {
+    MR_ALLOCATION_DEVICE, /* cuMemAlloc, cuMemAllocPitch */
+    MR_ALLOCATION_POOL, /* cuMemAllocAsync, cuMemAllocFromPoolAsync */
+    MR_ALLOCATION_PINNED, /* cuMemAllocHost, cuMemHostAlloc */
+    MR_ALLOCATION_REGISTERED, /* cuMemHostRegister */
+    MR_ALLOCATION_MANAGED,
+    MR_ALLOCATION_ARRAY,
+    MR_ALLOCATION_MAPPED, /* cuMemMap */
+    MR_ALLOCATION_IMPORTED, /* cuIpcOpenMemHandle, cuMemPoolImportPointer */
+    MR_ALLOCATION_MODULE, /* a module's variable */
+    MR_ALLOCATION_GRAPH /* a graph's allocation node */
+};
+
+struct mr_finding_allocation {
+    uint64_t number; /* from 1 up, in the order of the calls that made them; 0: none is known */
+    uintptr_t base;
+    size_t size;
+    enum mr_allocation_kind kind;
+    const char *call; /* that made it */
+    uint32_t site;
+    const char *free_call; /* that gave it back, NULL: not yet, or not the finding's matter */
+    uint32_t free_site;
+};
+
+struct mr_finding {
+    enum mr_finding_kind kind;
+    uint32_t number; /* from 1 up, in the order in which they were found */
+    struct mr_side earlier, later; /* by the order of their calls */
+    uintptr_t first, end; /* the bytes that both touch: first up to end - 1 */
+    struct mr_finding_allocation allocation;
+    const char *missing; /* one sentence: what is missing */
+    const char *advice; /* one sentence: what would mend it */
+    uint64_t further; /* pairs of the same kind and sites that were found after it */
+    bool luck; /* ordered, but only as hardware does it: for --luck alone */
+};
+
+size_t obs_finding_count(void);
+const struct mr_finding *obs_finding(size_t index); /* NULL beyond the last */
+
+/* What was seen and what was not, for the summary. Counts since the start. */
+struct mr_race_summary {
+    uint64_t calls, operations, accesses, allocations;
+    uint64_t timelines, clocks; /* clocks: live */
+    uint64_t coarse; /* accesses that were noted coarsely, and so not compared byte by byte */
+    uint64_t forgotten; /* accesses that were forgotten because memory for notes was bounded */
+    uint64_t unknown; /* accesses to memory that no call had allocated: not looked at */
+    uint64_t bytes; /* memory for notes, now */
+    bool short_of_memory; /* the host had no memory for notes: what came later was not looked at */
+};
+void obs_race_summary(struct mr_race_summary *out);
+
+#endif
