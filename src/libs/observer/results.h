@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a process leaves for the command: one file with its findings, call stacks and modules, from which `millrace
+ * check` makes its report. The file is JSON, "format": "millrace-results"; docs/check.md says what is in it. */
+#ifndef MR_OBSERVER_RESULTS_H
+#define MR_OBSERVER_RESULTS_H
+
+#include <stdbool.h>
+
+#include "observe/observe.h"
+
+/* Writes FOLDER/PID.results.json: first under another name, then renamed, so that a file with that name is whole.
+ * `tool` is the tool's name, `end` how the process ends ("exit", "signal 11"). False with errno set if the file could
+ * not be written; none is left then. One thread at a time; allocates nothing, so that it serves a process that has
+ * crashed. */
+bool obs_results_write(const char *folder, const char *tool, const char *end, const struct mr_observed_driver *driver);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the files of results to the report's model. Each file is one process's; it holds modules, sites (stacks as
+ * numbers) and findings that refer to them. */
+#include "read.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "names.h"
+
+enum { VERSION = 1 };
+
+/* One process's file while it is read. */
+struct source {
+    const char *path;
+    cJSON *root;
+    const cJSON *modules, *sites;
+    struct names_module **opened; /* by module */
+    bool *tried;
+    size_t module_count;
+};
+
+static const char *text_of(const cJSON *object, const char *key)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+}
+
+static char *copy_of(const cJSON *object, const char *key)
+{
+    const char *text = text_of(object, key);
+    return text ? strdup(text) : NULL;
+}
+
+static uint64_t number_of(const cJSON *object, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) && item->valuedouble > 0 ? (uint64_t)item->valuedouble : 0;
+}
+
+static bool truth_of(const cJSON *object, const char *key)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, key));
+}
+
+/* The module with this number, opened at its first use. Why one can't be opened is told once, since names are then
+ * lacking. */
+static struct names_module *open_module(struct source *source, size_t number, const cJSON *module)
+{
+    const char *path = text_of(module, "path"), *id = text_of(module, "build_id"), *why;
+    if (!source->tried[number] && path && *path == '/') {
+        source->opened[number] = names_open(path, id ? id : "", &why);
+        if (!source->opened[number])
+            fprintf(stderr, "millrace check: no names from %s: %s\n", path, why);
+    }
+    source->tried[number] = true;
+    return source->opened[number];
+}
+
+static bool add_frame(struct report_stack *stack, struct report_frame frame)
+{
+    struct report_frame *more = realloc(stack->frames, (stack->count + 1) * sizeof *more);
+    if (!more)
+        return false;
+    stack->frames = more;
+    more[stack->count++] = frame;
+    return true;
+}
+
+/* What lies under main, and between Python code and a function that it calls through ctypes. */
+static bool is_plumbing(const struct report_frame *frame)
+{
+    const char *name = frame->module ? strrchr(frame->module, '/') : NULL;
+    return name && (strncmp(name, "/libffi.so", 10) == 0 || strncmp(name, "/_ctypes.", 9) == 0);
+}
+
+static void add_native(struct source *source, const cJSON *frame, struct report_stack *stack)
+{
+    size_t number = (size_t)number_of(frame, "module");
+    const cJSON *module = cJSON_GetArrayItem(source->modules, (int)number);
+    uint64_t offset = number_of(frame, "offset");
+    struct name *names = NULL;
+    size_t count = 0;
+    if (!cJSON_HasObjectItem(frame, "module") || number >= source->module_count)
+        module = NULL;
+    struct names_module *opened = module ? open_module(source, number, module) : NULL;
+    if (opened)
+        count = names_find(opened, offset, &names);
+    for (size_t i = 0; i < (count ? count : 1); i++) {
+        struct report_frame out = {.module = module ? copy_of(module, "path") : NULL, .offset = offset};
+        if (count) {
+            out.function = names[i].function;
+            out.file = names[i].file;
+            names[i].function = names[i].file = NULL; /* handed over */
+            out.line = names[i].line;
+            out.column = names[i].column;
+            out.past = names[i].past;
+            out.inlined = names[i].inlined;
+        }
+        if (is_plumbing(&out) || !add_frame(stack, out)) {
+            free(out.function);
+            free(out.file);
+            free(out.module);
+        }
+    }
+    names_free(names, count);
+}
+
+/* Frames under main, or under a thread's first function, are the C library's: nobody looks for them. */
+static void cut_start(struct report_stack *stack)
+{
+    size_t keep = stack->count;
+    for (size_t i = 0; i < stack->count && keep == stack->count; i++)
+        if (stack->frames[i].function && strcmp(stack->frames[i].function, "main") == 0)
+            keep = i + 1;
+    while (keep == stack->count && keep > 1) {
+        const struct report_frame *last = &stack->frames[keep - 1];
+        const char *name = last->module ? strrchr(last->module, '/') : NULL;
+        if (!name || strncmp(name, "/libc.so", 8) != 0)
+            break;
+        report_cut_stack(stack, --keep);
+    }
+    report_cut_stack(stack, keep);
+}
+
+static struct report_stack stack_of(struct source *source, uint64_t site)
+{
+    struct report_stack stack = {0};
+    const cJSON *frame, *frames = site ? cJSON_GetArrayItem(source->sites, (int)site - 1) : NULL;
+    cJSON_ArrayForEach(frame, frames)
+    {
+        if (!text_of(frame, "file")) {
+            add_native(source, frame, &stack);
+            continue;
+        }
+        struct report_frame python = {.function = copy_of(frame, "function"),
+                                      .file = copy_of(frame, "file"),
+                                      .line = (unsigned)number_of(frame, "line")};
+        add_frame(&stack, python);
+    }
+    cut_start(&stack);
+    return stack;
+}
+
+static struct report_side side_of(struct source *source, const cJSON *from)
+{
+    struct report_side side = {
+        .what = copy_of(from, "what"),
+        .how = copy_of(from, "how"),
+        .symbol = copy_of(from, "kernel"),
+        .call = copy_of(from, "call"),
+        .stream = copy_of(from, "stream"),
+        .file = copy_of(from, "file"),
+        .line = (unsigned)number_of(from, "line"),
+        .ptx_line = (unsigned)number_of(from, "ptx_line"),
+        .number = number_of(from, "number"),
+        .thread = number_of(from, "thread"),
+        .note = copy_of(from, "note"),
+        .device = cJSON_HasObjectItem(from, "device") ? (int)number_of(from, "device") : -1,
+        .stack = stack_of(source, number_of(from, "site")),
+    };
+    side.kernel = side.symbol ? names_demangle(side.symbol) : NULL;
+    return side;
+}
+
+static struct report_allocation allocation_of(struct source *source, const cJSON *from)
+{
+    if (!cJSON_IsObject(from))
+        return (struct report_allocation){0};
+    return (struct report_allocation){
+        .known = true,
+        .first = number_of(from, "first"),
+        .size = number_of(from, "size"),
+        .call = copy_of(from, "call"),
+        .freed_call = copy_of(from, "freed_call"),
+        .stack = stack_of(source, number_of(from, "site")),
+        .freed = stack_of(source, number_of(from, "freed_site")),
+    };
+}
+
+static bool read_finding(struct source *source, const cJSON *from, uint64_t process, struct report *report)
+{
+    struct report_finding finding = {
+        .tool = copy_of(from, "tool"),
+        .kind = copy_of(from, "kind"),
+        .detail = copy_of(from, "detail"),
+        .first = number_of(from, "first"),
+        .bytes = number_of(from, "bytes"),
+        .missing = copy_of(from, "missing"),
+        .advice = copy_of(from, "advice"),
+        .rough = truth_of(from, "rough"),
+        .luck = truth_of(from, "luck"),
+        .times = number_of(from, "times"),
+        .process = process,
+        .allocation = allocation_of(source, cJSON_GetObjectItemCaseSensitive(from, "allocation")),
+    };
+    const cJSON *sides = cJSON_GetObjectItemCaseSensitive(from, "sides"), *side;
+    finding.sides = calloc((size_t)cJSON_GetArraySize(sides) + 1, sizeof *finding.sides);
+    cJSON_ArrayForEach(side, sides) if (finding.sides) finding.sides[finding.side_count++] = side_of(source, side);
+    struct report_finding *more = realloc(report->findings, (report->finding_count + 1) * sizeof *more);
+    if (more)
+        report->findings = more;
+    if (!more || !finding.sides || !finding.kind || !finding.tool || finding.side_count == 0) {
+        report_free_finding(&finding);
+        return false;
+    }
+    if (finding.times == 0)
+        finding.times = 1;
+    more[report->finding_count++] = finding;
+    return true;
+}
+
+static bool read_process(const cJSON *root, struct report *report)
+{
+    struct report_process process = {.pid = number_of(root, "pid"),
+                                     .program = copy_of(root, "program"),
+                                     .end = copy_of(root, "end"),
+                                     .operations = number_of(root, "operations")};
+    const cJSON *notes = cJSON_GetObjectItemCaseSensitive(root, "notes"), *note;
+    process.notes = calloc((size_t)cJSON_GetArraySize(notes) + 1, sizeof *process.notes);
+    cJSON_ArrayForEach(note, notes) if (process.notes && cJSON_IsString(note)) process.notes[process.note_count++] =
+        strdup(note->valuestring);
+    struct report_process *more = realloc(report->processes, (report->process_count + 1) * sizeof *more);
+    if (!more)
+        return false;
+    report->processes = more;
+    more[report->process_count++] = process;
+    return true;
+}
+
+static bool bad_file(const char *path, const char *what)
+{
+    fprintf(stderr, "millrace check: %s: %s\n", path, what);
+    return false;
+}
+
+static bool read_root(struct source *source, struct report *report)
+{
+    const char *kind = text_of(source->root, "format");
+    if (!kind || strcmp(kind, "millrace-results") != 0)
+        return bad_file(source->path, "this is no file of results");
+    if (number_of(source->root, "version") != VERSION)
+        return bad_file(source->path, "the results are of another version of Millrace");
+    source->modules = cJSON_GetObjectItemCaseSensitive(source->root, "modules");
+    source->sites = cJSON_GetObjectItemCaseSensitive(source->root, "sites");
+    source->module_count = (size_t)cJSON_GetArraySize(source->modules);
+    source->opened = calloc(source->module_count + 1, sizeof *source->opened);
+    source->tried = calloc(source->module_count + 1, sizeof *source->tried);
+    if (!source->opened || !source->tried || !read_process(source->root, report))
+        return bad_file(source->path, "memory is short");
+    const cJSON *finding;
+    uint64_t pid = number_of(source->root, "pid");
+    bool good = true;
+    cJSON_ArrayForEach(finding, cJSON_GetObjectItemCaseSensitive(
+                                    source->root, "findings")) if (!read_finding(source, finding, pid, report)) good =
+        bad_file(source->path, "a finding lacks its tool, kind or sides");
+    return good;
+}
+
+static char *whole_file(const char *path, size_t *size)
+{
+    struct stat status;
+    FILE *file = fopen(path, "r");
+    char *text = file && fstat(fileno(file), &status) == 0 ? malloc((size_t)status.st_size + 1) : NULL;
+    *size = text ? fread(text, 1, (size_t)status.st_size, file) : 0;
+    bool good = text && !ferror(file) && *size == (size_t)status.st_size;
+    if (file)
+        fclose(file);
+    if (good) {
+        text[*size] = 0;
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+static bool read_file(struct report *report, const char *path)
+{
+    struct source source = {.path = path};
+    size_t size;
+    char *text = whole_file(path, &size);
+    if (!text)
+        return bad_file(path, strerror(errno));
+    source.root = cJSON_ParseWithLength(text, size);
+    bool good = source.root ? read_root(&source, report) : bad_file(path, "the file is cut short, or is no JSON");
+    for (size_t i = 0; source.opened && i < source.module_count; i++)
+        names_close(source.opened[i]);
+    free(source.opened);
+    free(source.tried);
+    cJSON_Delete(source.root);
+    free(text);
+    return good;
+}
+
+static int is_result(const struct dirent *entry)
+{
+    static const char end[] = ".results.json";
+    size_t length = strlen(entry->d_name);
+    return length > sizeof end - 1 && strcmp(entry->d_name + length - (sizeof end - 1), end) == 0;
+}
+
+bool report_read(struct report *report, const char *folder)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_result, versionsort);
+    bool good = count >= 0 || bad_file(folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        size_t size = strlen(folder) + strlen(entries[i]->d_name) + 2;
+        char *path = malloc(size);
+        if (path) {
+            snprintf(path, size, "%s/%s", folder, entries[i]->d_name);
+            good = read_file(report, path) && good;
+        }
+        free(path);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return report_finish(report) && good;
+}
