@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Python modules of cuda.bindings that carry NVIDIA's runtime library, stripped of its symbols. Their functions are
- * made by Cython, which hands them to other modules by capsules in the module's dictionary __pyx_capi__, with names and
- * signatures. Once such a module has run, its capsules get Millrace's functions in place of the module's own, before any
- * other module can have looked. Nothing of the module's code is changed. */
+ * made by Cython, which hands them to other modules by capsules in the module's dictionary __pyx_capi__, with names
+ * and signatures. Once such a module has run, its capsules get Millrace's functions in place of the module's own,
+ * before any other module can have looked. Nothing of the module's code is changed. */
 #ifndef MR_REDIRECT_PYTHON_H
 #define MR_REDIRECT_PYTHON_H
 
