@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocations: totals, records, and finding the record of an address.
+/* Allocations: making and freeing them, and finding the record of an address.
  *
  * A chunk of address space (zone.c) or a slot of a slab (pack.c) becomes an allocation when its record is filled in,
- * and stops being one when the record's size goes back to zero. Readers copy a record between two looks at its version,
- * so that a lookup that races with a free sees the allocation as it was, or none. */
+ * and stops being one when the record's size goes back to zero (record.c). */
 #include "memory/allocation.h"
 
 #include <string.h>
@@ -27,27 +26,9 @@ static struct mr_zone main_zone, low_zone;
 static _Atomic bool main_ready, low_ready;
 
 /* Under mr_memory_lock. */
-static size_t machine_memory;     /* bytes of the machine: the limit of pinned memory */
-static size_t pinned_used;
-static size_t device_used;        /* of all devices */
-static size_t device_total;
 static size_t cache_limit;
 static size_t pack_chunks = 8192;
 static size_t live, packed;
-
-static _Atomic uint64_t last_id;
-
-uint64_t mr_memory_next_id(void)
-{
-    return atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
-}
-
-static bool is_device_kind(enum mr_memory_kind kind)
-{
-    return kind == MR_MEMORY_DEVICE || kind == MR_MEMORY_MANAGED || kind == MR_MEMORY_MODULE ||
-           kind == MR_MEMORY_ARRAY || kind == MR_MEMORY_POOL || kind == MR_MEMORY_PARTING || kind == MR_MEMORY_GRAPH ||
-           kind == MR_MEMORY_GRAPH_RESERVED;
-}
 
 bool mr_memory_init(void)
 {
@@ -57,11 +38,7 @@ bool mr_memory_init(void)
         mr_guard_init();
         if (mr_guard_on())
             pack_chunks = PACK_MIDDLE_CHUNKS;
-        machine_memory = mr_machine_memory();
-        for (int i = 0; i < mr_device_count(); i++)
-            device_total += mr_device_get(i)->total_memory;
-        if (!device_total)
-            device_total = machine_memory;
+        size_t device_total = mr_budget_init();
         cache_limit = device_total / 8 < CACHE_MOST ? device_total / 8 : CACHE_MOST;
         /* Strides round up to powers of two, and a stride's space is not reused for another: be generous. */
         size_t size = (size_t)1 << 36, wanted = device_total > ((size_t)1 << 40) ? (size_t)1 << 45 : device_total * 32;
@@ -117,92 +94,6 @@ static struct mr_record *record_at(uintptr_t address, struct mr_slab **in)
 #define LOAD(field) atomic_load_explicit(&record->field, memory_order_relaxed)
 #define STORE(field, value) atomic_store_explicit(&record->field, value, memory_order_relaxed)
 
-bool mr_record_read(struct mr_record *record, struct mr_allocation *out)
-{
-    uint32_t before, after;
-    do {
-        before = atomic_load_explicit(&record->version, memory_order_acquire);
-        out->kind = (enum mr_memory_kind)LOAD(kind);
-        out->base = LOAD(base);
-        out->size = LOAD(size);
-        out->mapped = LOAD(mapped);
-        out->flags = LOAD(flags);
-        out->id = LOAD(id);
-        out->context = LOAD(context);
-        out->device = LOAD(device);
-        out->sync_memops = LOAD(sync_memops) != 0;
-        out->imported = LOAD(imported) != 0;
-        atomic_thread_fence(memory_order_acquire);
-        after = LOAD(version);
-        if (before & 1)
-            mr_pause();
-    } while (before != after || (before & 1));
-    return out->size != 0;
-}
-
-void mr_record_write(struct mr_record *record, const struct mr_allocation *value)
-{
-    static const struct mr_allocation nothing;
-    const struct mr_allocation *from = value ? value : &nothing;
-    uint32_t version = LOAD(version);
-    STORE(version, version + 1);
-    atomic_thread_fence(memory_order_release);
-    STORE(kind, (uint32_t)from->kind);
-    STORE(base, from->base);
-    STORE(size, from->size);
-    STORE(mapped, from->mapped);
-    STORE(flags, from->flags);
-    STORE(id, from->id);
-    STORE(context, from->context);
-    STORE(device, from->device);
-    STORE(sync_memops, from->sync_memops);
-    STORE(imported, from->imported);
-    atomic_store_explicit(&record->version, version + 2, memory_order_release);
-}
-
-/* Takes `bytes` from the device's or the machine's total. Lock held. */
-static bool charge(struct mr_device *device, enum mr_memory_kind kind, size_t bytes)
-{
-    MR_HELD(&mr_memory_lock);
-    if (!is_device_kind(kind)) {
-        if (bytes > machine_memory - pinned_used)
-            return false;
-        pinned_used += bytes;
-        return true;
-    }
-    size_t used = atomic_load_explicit(&device->used_memory, memory_order_relaxed);
-    if (used > device->total_memory || bytes > device->total_memory - used)
-        return false;
-    atomic_store_explicit(&device->used_memory, used + bytes, memory_order_relaxed);
-    device_used += bytes;
-    return true;
-}
-
-static void refund(struct mr_device *device, enum mr_memory_kind kind, size_t bytes)
-{
-    if (!is_device_kind(kind)) {
-        pinned_used -= bytes;
-        return;
-    }
-    atomic_fetch_sub_explicit(&device->used_memory, bytes, memory_order_relaxed);
-    device_used -= bytes;
-}
-
-bool mr_memory_charge(struct mr_device *device, enum mr_memory_kind kind, size_t bytes)
-{
-    mr_lock_take(&mr_memory_lock);
-    bool done = charge(device, kind, bytes);
-    mr_lock_drop(&mr_memory_lock);
-    return done;
-}
-
-void mr_memory_refund(struct mr_device *device, enum mr_memory_kind kind, size_t bytes)
-{
-    mr_lock_take(&mr_memory_lock);
-    refund(device, kind, bytes);
-    mr_lock_drop(&mr_memory_lock);
-}
-
 static size_t cached(void)
 {
     return mr_memory_kept[false].bytes + mr_memory_kept[true].bytes;
@@ -221,7 +112,7 @@ static void cache_drop(void)
 static void hold_cache_down(void)
 {
     MR_HELD(&mr_memory_lock);
-    size_t room = device_total > device_used ? device_total - device_used : 0;
+    size_t room = mr_budget_room();
     size_t target = room < cache_limit ? room : cache_limit;
     mr_chunks_trim(false, target < cache_limit / 4 ? target : cache_limit / 4);
     size_t open = mr_memory_kept[false].bytes;
@@ -292,14 +183,14 @@ static CUresult allocate(struct mr_zone *zone, struct mr_device *device, struct 
     } else if (context && atomic_load_explicit(&context->destroyed, memory_order_acquire)) {
         status =
             CUDA_ERROR_CONTEXT_IS_DESTROYED; /* what the context had may be released already: nobody would free this */
-    } else if (rounded >= size && charge(device, kind, rounded)) {
+    } else if (rounded >= size && mr_budget_take(device, kind, rounded)) {
         struct mr_record *record = space_take(zone, kind, size, &value.base, &value.mapped);
         if (!record) {
-            refund(device, kind, rounded);
+            mr_budget_give(device, kind, rounded);
         } else {
             if (value.mapped < rounded)
-                refund(device, kind, rounded - value.mapped);
-            else if (value.mapped > rounded && !charge(device, kind, value.mapped - rounded))
+                mr_budget_give(device, kind, rounded - value.mapped);
+            else if (value.mapped > rounded && !mr_budget_take(device, kind, value.mapped - rounded))
                 value.mapped = rounded;
             value.id = mr_memory_next_id();
             mr_record_write(record, &value);
@@ -351,7 +242,7 @@ static void release(struct mr_record *record, const struct mr_allocation *what)
     if (what->kind == MR_MEMORY_MANAGED)
         mr_advice_forget(what->base, what->mapped);
     if (!what->imported)
-        refund(what->device, what->kind, what->mapped);
+        mr_budget_give(what->device, what->kind, what->mapped);
     live--;
     space_give(record, what->base, what->mapped);
 }

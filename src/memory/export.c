@@ -23,6 +23,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "memory/sharing.h"
 #include "memory/space.h"
 #include "object/context.h"
 #include "object/device.h"
@@ -30,18 +31,6 @@
 #define PIECE ((size_t)16 << 20)
 #define BLOCK ((size_t)64 << 10)
 #define WAIT_NS 1000000000u
-
-/* What a chunk has to do with other processes. Under mr_memory_lock. */
-struct mr_sharing {
-    struct mr_share share;        /* an exported chunk's file; of an imported one only the token */
-    bool imported;
-    size_t done;                  /* exported: bytes that are the file's by now */
-    uint64_t offset;              /* imported: of the allocation in the file */
-    uint64_t opened;              /* imported: how many times */
-    struct mr_chunk *chunk;       /* imported */
-    struct mr_context *context;   /* imported; borrowed: the allocation goes before it does */
-    struct mr_list link;          /* imported: in `imports` */
-};
 
 static struct mr_list imports = {&imports, &imports};
 
@@ -152,16 +141,6 @@ static bool chunk_export(struct mr_chunk *chunk)
         sharing->done += size;
     }
     return true;
-}
-
-void mr_sharing_end(struct mr_sharing *sharing)
-{
-    MR_HELD(&mr_memory_lock);
-    if (sharing->imported)
-        mr_list_remove(&sharing->link);
-    else
-        mr_share_destroy(&sharing->share);
-    mr_free(sharing);
 }
 
 CUresult mr_memory_export(uintptr_t address, struct mr_share_handle *out)

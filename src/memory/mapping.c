@@ -3,7 +3,7 @@
  *
  * A zone of address space is reserved at the first call. It has a table with one word per unit of 2 MiB: the record of
  * the mapping that covers the unit, or zero. So the mapping of an address is one shift and one load, and readers take
- * no lock: records are never freed, and their version tells a reader that it raced (allocation.c). Reservations are a
+ * no lock: records are never freed, and their version tells a reader that it raced (record.c). Reservations are a
  * sorted array; only the calls that change it look there. */
 #include <string.h>
 #include <sys/mman.h>

@@ -140,7 +140,7 @@ bool mr_registered_find(uintptr_t address, struct mr_allocation *out);
 bool mr_registered_any(void);
 void mr_registered_release_context(struct mr_context *context);
 
-/* What a chunk's pages have to do with other processes (export.c). The pages of its chunk have been taken away: closes
+/* What a chunk's pages have to do with other processes (sharing.c). The pages of its chunk have been taken away: closes
  * the file of an exported one, forgets an imported one. Lock held. */
 void mr_sharing_end(struct mr_sharing *sharing);
 
@@ -163,6 +163,21 @@ bool mr_record_read(struct mr_record *record, struct mr_allocation *out);
 
 /* Fills a record, or with a NULL value empties it. Writers exclude one another. */
 void mr_record_write(struct mr_record *record, const struct mr_allocation *value);
+
+/* What memory there is (budget.c); mr_memory_lock is held for these. mr_memory_charge and mr_memory_refund are the same
+ * for callers that don't hold it. */
+
+/* Learns what the devices and the machine have: once. Bytes of all devices. */
+size_t mr_budget_init(void);
+
+/* Bytes of all devices that are not in use. */
+size_t mr_budget_room(void);
+
+/* Takes bytes from the device's total, or the machine's when the kind is the host's (`device` is then not looked at);
+ * false if they aren't there. Gives them back. */
+bool mr_budget_take(struct mr_device *device, enum mr_memory_kind kind, size_t bytes)
+    __attribute__((warn_unused_result));
+void mr_budget_give(struct mr_device *device, enum mr_memory_kind kind, size_t bytes);
 
 /* Takes bytes from what a device has, or the machine when the kind is the host's (`device` is then not looked at), and
  * gives them back. Any thread; mr_memory_lock is taken. */
