@@ -14,13 +14,13 @@
 #include <cstdlib>
 #include <cstring>
 
-#define CHECK(call)                                                                              \
-    do {                                                                                         \
-        cudaError_t check_status = (call);                                                       \
-        if (check_status != cudaSuccess) {                                                       \
+#define CHECK(call) \
+    do { \
+        cudaError_t check_status = (call); \
+        if (check_status != cudaSuccess) { \
             std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(check_status)); \
-            std::exit(2);                                                                        \
-        }                                                                                        \
+            std::exit(2); \
+        } \
     } while (0)
 
 const int N = 1 << 16;                 /* elements of a buffer */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a process leaves for the command: one file with its findings, call stacks and modules, from which `millrace
- * check` makes its report. The file is JSON, "format": "millrace-results"; docs/check.md says what is in it. */
+ * check` makes its report. The file is JSON, "format": "millrace-results". */
 #ifndef MR_OBSERVER_RESULTS_H
 #define MR_OBSERVER_RESULTS_H
 

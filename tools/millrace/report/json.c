@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report as JSON, for programs: "format": "millrace-report", version 1. docs/check.md lists the members. */
+/* A report as JSON, for programs: "format": "millrace-report", version 1. */
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 

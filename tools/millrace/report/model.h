@@ -46,7 +46,7 @@ struct report_allocation {
 
 struct report_finding {
     char *tool; /* "race", "mem", "init" */
-    char *kind; /* "race-write-read", ...; docs/check.md lists them */
+    char *kind; /* "race-write-read", ... */
     char *detail; /* what is wrong, as it follows the name of the first side; NULL: both sides say it */
     char *title; /* one line: what is wrong; made of the above (report_finish) */
     struct report_side *sides; /* the one that came second first */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suppressions: rules by which findings are left out of a report. docs/check.md describes the files. */
+/* Suppressions: rules by which findings are left out of a report. */
 #ifndef MILLRACE_REPORT_SUPPRESS_H
 #define MILLRACE_REPORT_SUPPRESS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report in each of its forms. docs/check.md describes them. All write to `out` and leave errors there (ferror). */
+/* A report in each of its forms. All write to `out` and leave errors there (ferror). */
 #ifndef MILLRACE_REPORT_WRITE_H
 #define MILLRACE_REPORT_WRITE_H
 
