@@ -114,8 +114,8 @@ struct mr_observer {
     void (*slice)(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to);
     /* May this work, or step, begin now? False: the engine asks again when another one has ended. */
     bool (*may_begin)(const struct mr_observed_work *work);
-    /* The process ends: exit, the last return of main, or a fatal signal. Called once. */
-    void (*finish)(void);
+    /* The process ends: by exit or the last return of main (signal 0), or by a fatal signal. Called once. */
+    void (*finish)(int signal);
 };
 
 /* What the driver gives to the observer when it loads it. */

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The observer that the driver loads: it reads which tools are wanted, opens them, and calls them.
+ *
+ * What tools find is written when the process ends, and before that once as soon as they are open, and again when a
+ * call returns and they have found more: a process may end without a word, by _exit, by exec or killed. Writing gets
+ * rarer as it gets longer, so that it takes at most a twentieth of the time. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/settings.h"
+#include "libs/observer/tool.h"
+
+enum { MOST = 8, DEPTH = 8, REST = 20 };
+
+/* What each tool keeps for one call. */
+struct call_data {
+    void *of[MOST];
+    bool spare; /* not one of the thread's own */
+};
+
+static const struct obs_tool *on[MOST];
+static uint32_t used;
+static char options[512]; /* MILLRACE_OBSERVE, cut into words */
+static const char *folder;
+static _Atomic bool writing, forked;
+static _Atomic uint64_t written_found, written_at, write_took;
+static struct mr_observer table;
+
+/* Calls nest: a call may run a host function, which may call. */
+static _Thread_local struct call_data calls[DEPTH];
+static _Thread_local unsigned depth;
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t found_in_all(void)
+{
+    uint64_t found = 0;
+    for (uint32_t i = 0; i < used; i++)
+        found += on[i]->found ? on[i]->found() : 0;
+    return found;
+}
+
+/* Writes what all tools have. False if one could not; it has been told. */
+static bool write_all(const char *end)
+{
+    uint64_t found = found_in_all(), start = now();
+    bool good = true;
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i]->write && !on[i]->write(folder, end)) {
+            mr_log(MR_LOG_ERROR, "what the tool %s has found could not be written to the folder %s: %s", on[i]->name,
+                   folder, strerror(errno));
+            good = false;
+        }
+    atomic_store(&written_found, found);
+    atomic_store(&written_at, now());
+    atomic_store(&write_took, now() - start);
+    return good;
+}
+
+static void write_if_more(void)
+{
+    if (found_in_all() == atomic_load_explicit(&written_found, memory_order_relaxed) ||
+        now() - atomic_load(&written_at) < REST * atomic_load(&write_took))
+        return;
+    if (!atomic_exchange(&writing, true)) {
+        write_all("");
+        atomic_store(&writing, false);
+    }
+}
+
+static void enter(struct mr_observed_call *call)
+{
+    if (forked)
+        return;
+    struct call_data *data = depth < DEPTH ? &calls[depth] : calloc(1, sizeof *data);
+    if (!data)
+        return;
+    if (depth < DEPTH)
+        *data = (struct call_data){0};
+    else
+        data->spare = true;
+    depth++;
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i]->enter) {
+            call->data = NULL;
+            on[i]->enter(call);
+            data->of[i] = call->data;
+        }
+    call->data = data;
+}
+
+static void leave(struct mr_observed_call *call, CUresult status)
+{
+    struct call_data *data = call->data;
+    if (forked || !data)
+        return;
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i]->leave) {
+            call->data = data->of[i];
+            on[i]->leave(call, status);
+        }
+    depth--;
+    if (data->spare)
+        free(data);
+    write_if_more();
+}
+
+static void bind(const struct mr_observed_work *work)
+{
+    for (uint32_t i = 0; i < used && !forked; i++)
+        if (on[i]->bind)
+            on[i]->bind(work);
+}
+
+static void begin(const struct mr_observed_work *work)
+{
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i]->begin)
+            on[i]->begin(work);
+}
+
+static void end(const struct mr_observed_work *work, CUresult status)
+{
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i]->end)
+            on[i]->end(work, status);
+}
+
+static void access_boxes(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count)
+{
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i]->access)
+            on[i]->access(work, boxes, count);
+}
+
+static void slice(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to)
+{
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i]->slice)
+            on[i]->slice(work, worker, from, to);
+}
+
+static bool may_begin(const struct mr_observed_work *work)
+{
+    bool may = true;
+    for (uint32_t i = 0; i < used && may; i++)
+        may = !on[i]->may_begin || on[i]->may_begin(work);
+    return may;
+}
+
+/* Another thread may be writing. If it is one that this signal has stopped, it never ends; what it wrote before is
+ * there, whole. */
+static void finish(int signal)
+{
+    char how[32] = "exit";
+    if (forked)
+        return;
+    for (int wait = 0; atomic_exchange(&writing, true); wait++) {
+        if (wait == 1000)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    if (signal)
+        snprintf(how, sizeof how, "signal %d", signal);
+    write_all(how);
+    /* `writing` stays: nothing is written after the end. */
+}
+
+static void in_child(void)
+{
+    forked = true;
+}
+
+/* One word of MILLRACE_OBSERVE: "NAME" or "NAME:OPTIONS". */
+static bool open_tool(const struct mr_observed_driver *driver, char *word)
+{
+    char *colon = strchr(word, ':');
+    const char *text = colon ? colon + 1 : "";
+    if (colon)
+        *colon = 0;
+    const struct obs_tool *const *tool = obs_tools;
+    while (*tool && strcmp((*tool)->name, word) != 0)
+        tool++;
+    if (!*tool) {
+        char names[256] = "none";
+        for (size_t i = 0, length = 0; obs_tools[i] && length < sizeof names; i++)
+            length +=
+                (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", obs_tools[i]->name);
+        mr_log(MR_LOG_ERROR,
+               "MILLRACE_OBSERVE names the tool '%s', which is none of this version's (%s); nothing is observed", word,
+               names);
+        return false;
+    }
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i] == *tool) {
+            mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE names the tool '%s' twice; nothing is observed", word);
+            return false;
+        }
+    if (used == MOST || ((*tool)->open && !(*tool)->open(driver, text)))
+        return false;
+    on[used++] = *tool;
+    table.points |= (*tool)->points;
+    return true;
+}
+
+static bool find_folder(void)
+{
+    struct stat status;
+    folder = mr_setting_text(MR_SETTING_OBSERVE_OUT);
+    if (!*folder)
+        folder = ".";
+    folder = realpath(folder, NULL); /* the program may change its working directory */
+    if (folder && stat(folder, &status) == 0 && !S_ISDIR(status.st_mode)) {
+        errno = ENOTDIR;
+        folder = NULL;
+    }
+    if (!folder || access(folder, W_OK | X_OK) != 0) {
+        mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE_OUT: the folder %s can't be written to: %s; nothing is observed",
+               mr_setting_text(MR_SETTING_OBSERVE_OUT), strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+__attribute__((visibility("default"))) mr_observer_open millrace_observer;
+
+const struct mr_observer *millrace_observer(const struct mr_observed_driver *driver, const char *tools)
+{
+    char *rest;
+    mr_log_setup();
+    if (driver->version != MR_OBSERVER_VERSION) {
+        mr_log(MR_LOG_ERROR, "libmillrace-observer.so is of another version than the driver; nothing is observed");
+        return NULL;
+    }
+    if (strlen(tools) >= sizeof options) {
+        mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE is too long; nothing is observed");
+        return NULL;
+    }
+    strcpy(options, tools);
+    if (!find_folder())
+        return NULL;
+    for (char *word = strtok_r(options, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+        if (!open_tool(driver, word))
+            return NULL;
+    if (used == 0) {
+        mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE names no tool; nothing is observed");
+        return NULL;
+    }
+    if (pthread_atfork(NULL, NULL, in_child) != 0 || !write_all(""))
+        return NULL;
+    table = (struct mr_observer){.version = MR_OBSERVER_VERSION,
+                                 .points = table.points,
+                                 .enter = enter,
+                                 .leave = leave,
+                                 .bind = bind,
+                                 .begin = begin,
+                                 .end = end,
+                                 .access = access_boxes,
+                                 .slice = slice,
+                                 .may_begin = may_begin,
+                                 .finish = finish};
+    return &table;
+}

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of tools. */
+#include "libs/observer/tool.h"
+
+const struct obs_tool *const obs_tools[] = {NULL};
