@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "libs/observer/threads.h"
 #include "libs/observer/tool.h"
 
 enum { MOST = 8, DEPTH = 8, REST = 20 };
@@ -85,6 +86,7 @@ static void enter(struct mr_observed_call *call)
 {
     if (forked)
         return;
+    obs_thread_calls();
     struct call_data *data = depth < DEPTH ? &calls[depth] : calloc(1, sizeof *data);
     if (!data)
         return;

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schedule: works that live, those of them that are held, host threads, and the choice between these.
+ *
+ * A chain is what has one priority in a random schedule: the works of a stream, a step of a graph, a host thread. It is
+ * named by numbers that are the same in each run: a stream by how-manieth it was when its first work came, a step by
+ * its node, a thread by its number. Its priority is a draw from seed and name, so that no order of arrival matters. */
+#include "libs/observer/schedule.h"
+
+#include <stdlib.h>
+
+enum { NO_LIST = UINT32_MAX, FIRST_ROOM = 64 };
+
+struct live {
+    uint64_t work, order; /* order: how-manieth work it is */
+    uint64_t stream, chain;
+    struct obs_operation_name name; /* node 0 */
+    uint32_t next; /* in its list of the table, or in the free list */
+};
+
+struct held {
+    uint64_t work, node, order, stream, chain;
+    struct obs_operation_name name;
+    enum obs_role role;
+};
+
+struct host {
+    uint64_t wanted;
+    uint32_t thread;
+    enum obs_host host;
+    bool served; /* something was done since it polls */
+};
+
+struct stream {
+    uint64_t id, chain;
+};
+
+struct change {
+    uint64_t at;    /* which decision */
+    uint64_t chain; /* that it made the lowest; 0: not yet reached */
+};
+
+/* How far one of a witness's operations is. */
+struct progress {
+    uint64_t live; /* of its works, those that have not ended */
+    bool left, began, ended;
+};
+
+struct obs_schedule {
+    struct obs_schedule_options options;
+    uint32_t *lists; /* live works by number: first of each list */
+    uint32_t list_count;
+    struct live *live;
+    size_t live_room;
+    size_t live_count;
+    uint32_t free; /* first of the free ones */
+    uint64_t works;
+    struct stream *streams;
+    size_t stream_count, stream_room;
+    struct held *held;
+    size_t held_count, held_room;
+    struct host *hosts;
+    size_t host_count, host_room;
+    struct change changes[OBS_DEPTH_MOST];
+    bool chosen; /* a work was chosen, and has not been asked about since */
+    uint64_t chosen_work, chosen_node;
+    bool open; /* the witness's operation is held no longer */
+    struct progress hold, until;
+    struct { /* the work that the current call has queued last */
+        uint32_t thread, work;
+        uint64_t call;
+    } last;
+    struct obs_schedule_counts counts;
+};
+
+static uint64_t mix(uint64_t value)
+{
+    value += 0x9e3779b97f4a7c15u;
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+    return value ^ (value >> 31);
+}
+
+static uint64_t mix_both(uint64_t one, uint64_t other)
+{
+    return mix(mix(one) ^ other);
+}
+
+static bool grow(void **array, size_t *room, size_t wanted, size_t size)
+{
+    if (wanted <= *room)
+        return true;
+    size_t more = *room ? *room * 2 : FIRST_ROOM;
+    void *moved = realloc(*array, more * size);
+    if (!moved)
+        return false;
+    *array = moved;
+    *room = more;
+    return true;
+}
+
+/* ---- making one ---- */
+
+static void draw_changes(struct obs_schedule *schedule)
+{
+    const struct obs_schedule_options *options = &schedule->options;
+    for (uint32_t i = 0; i + 1 < options->depth; i++)
+        schedule->changes[i].at = 1 + mix_both(options->seed, UINT64_C(0x100000000) + i) % options->length;
+}
+
+struct obs_schedule *obs_schedule_new(const struct obs_schedule_options *options)
+{
+    struct obs_schedule *schedule = calloc(1, sizeof *schedule);
+    if (!schedule)
+        return NULL;
+    schedule->options = *options;
+    schedule->free = NO_LIST;
+    schedule->list_count = 1024;
+    schedule->lists = malloc(schedule->list_count * sizeof *schedule->lists);
+    if (!schedule->lists) {
+        free(schedule);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < schedule->list_count; i++)
+        schedule->lists[i] = NO_LIST;
+    if (options->mode == OBS_RANDOM)
+        draw_changes(schedule);
+    return schedule;
+}
+
+void obs_schedule_free(struct obs_schedule *schedule)
+{
+    if (!schedule)
+        return;
+    free(schedule->lists);
+    free(schedule->live);
+    free(schedule->streams);
+    free(schedule->held);
+    free(schedule->hosts);
+    free(schedule);
+}
+
+/* ---- live works ---- */
+
+static uint32_t *list_of(struct obs_schedule *schedule, uint64_t work)
+{
+    return &schedule->lists[mix(work) % schedule->list_count];
+}
+
+static struct live *find_live(const struct obs_schedule *schedule, uint64_t work)
+{
+    for (uint32_t at = schedule->lists[mix(work) % schedule->list_count]; at != NO_LIST; at = schedule->live[at].next)
+        if (schedule->live[at].work == work)
+            return &schedule->live[at];
+    return NULL;
+}
+
+static bool make_room(struct obs_schedule *schedule)
+{
+    size_t before = schedule->live_room;
+    if (schedule->free != NO_LIST)
+        return true;
+    if (before >= NO_LIST / 2 ||
+        !grow((void **)&schedule->live, &schedule->live_room, before + 1, sizeof *schedule->live))
+        return false;
+    for (size_t i = schedule->live_room; i-- > before;) {
+        schedule->live[i].next = schedule->free;
+        schedule->free = (uint32_t)i;
+    }
+    return true;
+}
+
+static uint64_t chain_of(struct obs_schedule *schedule, uint64_t stream)
+{
+    for (size_t i = schedule->stream_count; i-- > 0;)
+        if (schedule->streams[i].id == stream)
+            return schedule->streams[i].chain;
+    if (!grow((void **)&schedule->streams, &schedule->stream_room, schedule->stream_count + 1,
+              sizeof *schedule->streams))
+        return 1;
+    schedule->streams[schedule->stream_count] = (struct stream){stream, schedule->stream_count + 1};
+    return schedule->streams[schedule->stream_count++].chain;
+}
+
+static bool same_call(const struct obs_operation_name *name, uint32_t thread, uint64_t call)
+{
+    return name->thread == thread && name->call == call;
+}
+
+/* Is the work, or the step of it, all or part of the operation? A step is part of the whole run of its graph. */
+static bool is_part(const struct obs_operation_name *of, const struct obs_operation_name *name, uint64_t node)
+{
+    return same_call(of, name->thread, name->call) && (of->work == 0 || of->work == name->work) &&
+           (of->node == 0 || of->node == node);
+}
+
+bool obs_schedule_bound(struct obs_schedule *schedule, uint64_t work, uint64_t stream, uint32_t thread, uint64_t call)
+{
+    if (!make_room(schedule))
+        return false;
+    if (schedule->last.thread != thread || schedule->last.call != call) {
+        schedule->last.thread = thread;
+        schedule->last.call = call;
+        schedule->last.work = 0;
+    }
+    uint32_t at = schedule->free, *list = list_of(schedule, work);
+    struct live *live = &schedule->live[at];
+    schedule->free = live->next;
+    *live = (struct live){.work = work,
+                          .order = ++schedule->works,
+                          .stream = stream,
+                          .chain = chain_of(schedule, stream),
+                          .name = {thread, call, ++schedule->last.work, 0},
+                          .next = *list};
+    *list = at;
+    schedule->live_count++;
+    if (schedule->options.witness) {
+        schedule->hold.live += is_part(&schedule->options.hold, &live->name, schedule->options.hold.node);
+        schedule->until.live += is_part(&schedule->options.until, &live->name, schedule->options.until.node);
+    }
+    return true;
+}
+
+enum obs_role obs_schedule_role(const struct obs_schedule *schedule, uint64_t work, uint64_t node)
+{
+    const struct live *live = schedule->options.witness ? find_live(schedule, work) : NULL;
+    if (!live)
+        return OBS_NO_ROLE;
+    /* The run of a graph as a whole has the role, or else its step; not both. */
+    const struct obs_operation_name *hold = &schedule->options.hold, *until = &schedule->options.until;
+    if (hold->node == node && is_part(hold, &live->name, node))
+        return OBS_HELD;
+    return until->node == node && is_part(until, &live->name, node) ? OBS_AWAITED : OBS_NO_ROLE;
+}
+
+/* ---- asking ---- */
+
+static bool choose(struct obs_schedule *schedule, const struct held *held)
+{
+    const struct obs_operation_name *name = &held->name;
+    schedule->chosen = true;
+    schedule->chosen_work = held->work;
+    schedule->chosen_node = held->node;
+    schedule->counts.decisions++;
+    schedule->counts.trace =
+        mix_both(schedule->counts.trace, mix_both(name->thread, name->call) ^ mix_both(name->work, held->node));
+    return true;
+}
+
+static void note_held(struct obs_schedule *schedule, const struct live *live, uint64_t node, enum obs_role role)
+{
+    for (size_t i = 0; i < schedule->held_count; i++)
+        if (schedule->held[i].work == live->work && schedule->held[i].node == node)
+            return;
+    schedule->counts.held |= role == OBS_HELD;
+    schedule->held[schedule->held_count++] = (struct held){.work = live->work,
+                                                           .node = node,
+                                                           .order = live->order,
+                                                           .stream = live->stream,
+                                                           .chain = node ? mix_both(live->chain, node) : live->chain,
+                                                           .name = live->name,
+                                                           .role = role};
+}
+
+static bool begins(struct obs_schedule *schedule, enum obs_role role)
+{
+    if (role == OBS_HELD && !schedule->hold.began) {
+        schedule->hold.began = true;
+        schedule->counts.let_go += !schedule->until.ended;
+    }
+    if (role == OBS_AWAITED)
+        schedule->until.began = true;
+    return true;
+}
+
+/* True for a work that belongs to nothing that the schedule holds. */
+static bool is_free(const struct obs_schedule *schedule, const struct live *live, enum obs_role role)
+{
+    return !live ||
+           (schedule->options.mode == OBS_PLAIN && (role != OBS_HELD || schedule->open || schedule->until.ended));
+}
+
+bool obs_schedule_ask(struct obs_schedule *schedule, uint64_t work, uint64_t node)
+{
+    enum obs_role role = obs_schedule_role(schedule, work, node);
+    const struct live *live = find_live(schedule, work);
+    if (schedule->chosen && schedule->chosen_work == work && schedule->chosen_node == node) {
+        schedule->chosen = false;
+        return begins(schedule, role);
+    }
+    if (is_free(schedule, live, role) ||
+        !grow((void **)&schedule->held, &schedule->held_room, schedule->held_count + 1, sizeof *schedule->held))
+        return begins(schedule, role);
+    note_held(schedule, live, node, role);
+    return false;
+}
+
+void obs_schedule_forget(struct obs_schedule *schedule)
+{
+    schedule->held_count = 0;
+}
+
+/* An operation is done when its call has returned and nothing of it lives. True if it became so. */
+static bool look_at(struct progress *progress)
+{
+    if (progress->ended || !progress->left || progress->live > 0)
+        return false;
+    return progress->ended = true;
+}
+
+/* The end of a work, or of a step. With its run a step is over that was left out. */
+static void count_end(struct progress *progress, const struct obs_operation_name *of, const struct live *live,
+                      uint64_t node)
+{
+    if ((node == of->node || node == 0) && is_part(of, &live->name, of->node) && progress->live > 0)
+        progress->live--;
+}
+
+bool obs_schedule_ended(struct obs_schedule *schedule, uint64_t work, uint64_t node)
+{
+    bool again = false;
+    if (schedule->options.witness) {
+        const struct live *live = find_live(schedule, work);
+        const struct obs_operation_name *hold = &schedule->options.hold, *until = &schedule->options.until;
+        if (live)
+            count_end(&schedule->hold, hold, live, node);
+        if (live)
+            count_end(&schedule->until, until, live, node);
+        look_at(&schedule->hold);
+        again = look_at(&schedule->until) && schedule->held_count > 0;
+    }
+    if (node != 0)
+        return again;
+    for (uint32_t *at = list_of(schedule, work); *at != NO_LIST; at = &schedule->live[*at].next) {
+        if (schedule->live[*at].work != work)
+            continue;
+        uint32_t gone = *at;
+        *at = schedule->live[gone].next;
+        schedule->live[gone].next = schedule->free;
+        schedule->free = gone;
+        schedule->live_count--;
+        break;
+    }
+    return again;
+}
+
+bool obs_schedule_left(struct obs_schedule *schedule, uint32_t thread, uint64_t call)
+{
+    if (!schedule->options.witness)
+        return false;
+    if (same_call(&schedule->options.hold, thread, call))
+        schedule->hold.left = true;
+    if (same_call(&schedule->options.until, thread, call))
+        schedule->until.left = true;
+    look_at(&schedule->hold);
+    return look_at(&schedule->until) && schedule->held_count > 0;
+}
+
+/* ---- host threads ---- */
+
+bool obs_schedule_stops(const struct obs_schedule *schedule)
+{
+    return schedule->options.mode == OBS_EAGER || schedule->options.mode == OBS_RANDOM;
+}
+
+void obs_schedule_host(struct obs_schedule *schedule, uint32_t thread, enum obs_host state, uint64_t wanted)
+{
+    struct host *host = NULL;
+    for (size_t i = 0; i < schedule->host_count && !host; i++)
+        if (schedule->hosts[i].thread == thread)
+            host = &schedule->hosts[i];
+    if (!host) {
+        if (state == OBS_HOST_GONE ||
+            !grow((void **)&schedule->hosts, &schedule->host_room, schedule->host_count + 1, sizeof *schedule->hosts))
+            return;
+        host = &schedule->hosts[schedule->host_count++];
+    }
+    *host = (struct host){.thread = thread, .host = state, .wanted = wanted};
+    if (state == OBS_HOST_GONE)
+        *host = schedule->hosts[--schedule->host_count];
+}
+
+static struct host *host_that(struct obs_schedule *schedule, enum obs_host state)
+{
+    for (size_t i = 0; i < schedule->host_count; i++)
+        if (schedule->hosts[i].host == state)
+            return &schedule->hosts[i];
+    return NULL;
+}
+
+/* True if some host thread can't go on before something is done. */
+static bool any_waits(struct obs_schedule *schedule)
+{
+    return host_that(schedule, OBS_HOST_WAITS) || host_that(schedule, OBS_HOST_POLLS);
+}
+
+static bool all_wait(const struct obs_schedule *schedule)
+{
+    for (size_t i = 0; i < schedule->host_count; i++)
+        if (schedule->hosts[i].host != OBS_HOST_WAITS && schedule->hosts[i].host != OBS_HOST_POLLS)
+            return false;
+    return schedule->host_count > 0;
+}
+
+/* The threads that have stopped in this way go on: all of them, because one may wait for another in ways that nobody
+ * sees here. */
+static enum obs_decision go_on(struct obs_schedule *schedule, enum obs_host stopped)
+{
+    for (size_t i = 0; i < schedule->host_count; i++)
+        if (schedule->hosts[i].host == stopped)
+            schedule->hosts[i] = (struct host){.thread = schedule->hosts[i].thread, .host = OBS_HOST_RUNS};
+    return OBS_THREAD;
+}
+
+bool obs_schedule_runs(const struct obs_schedule *schedule, uint32_t thread)
+{
+    for (size_t i = 0; i < schedule->host_count; i++)
+        if (schedule->hosts[i].thread == thread)
+            return schedule->hosts[i].host == OBS_HOST_RUNS;
+    return true;
+}
+
+bool obs_schedule_any(const struct obs_schedule *schedule)
+{
+    return schedule->live_count > 0;
+}
+
+/* ---- deciding ---- */
+
+/* Is `one` older than `other`? */
+static bool is_older(const struct held *one, const struct held *other)
+{
+    return one->order != other->order ? one->order < other->order : one->node < other->node;
+}
+
+static const struct held *oldest(const struct obs_schedule *schedule, uint64_t stream)
+{
+    const struct held *found = NULL;
+    for (size_t i = 0; i < schedule->held_count; i++)
+        if ((!stream || schedule->held[i].stream == stream) && (!found || is_older(&schedule->held[i], found)))
+            found = &schedule->held[i];
+    return found;
+}
+
+static const struct held *newest(const struct obs_schedule *schedule)
+{
+    const struct held *found = NULL;
+    for (size_t i = 0; i < schedule->held_count; i++)
+        if (!found || is_older(found, &schedule->held[i]))
+            found = &schedule->held[i];
+    return found;
+}
+
+static const struct held *wanted(const struct obs_schedule *schedule)
+{
+    const struct held *found = NULL;
+    for (size_t i = 0; i < schedule->host_count && !found; i++)
+        if (schedule->hosts[i].host == OBS_HOST_WAITS && schedule->hosts[i].wanted)
+            found = oldest(schedule, schedule->hosts[i].wanted);
+    return found ? found : oldest(schedule, 0);
+}
+
+/* Higher goes first. Chains that a change point has made low are below all others, the latest the lowest. */
+static uint64_t priority(const struct obs_schedule *schedule, uint64_t chain)
+{
+    for (uint32_t i = schedule->options.depth - 1; i-- > 0;)
+        if (schedule->changes[i].chain == chain)
+            return schedule->options.depth - i;
+    return mix_both(schedule->options.seed, chain) | UINT64_C(1) << 63;
+}
+
+static uint64_t host_chain(const struct host *host)
+{
+    return UINT64_C(1) << 32 | host->thread;
+}
+
+/* The chain that goes on at this decision: a held work's, or a stopped thread's if that is higher. */
+static uint64_t highest(struct obs_schedule *schedule, const struct held **held, struct host **host)
+{
+    uint64_t best = 0, chain = 0;
+    *held = NULL;
+    *host = NULL;
+    for (size_t i = 0; i < schedule->held_count; i++) {
+        uint64_t now = priority(schedule, schedule->held[i].chain);
+        if (*held && (now < best || (now == best && !is_older(&schedule->held[i], *held))))
+            continue;
+        best = now;
+        chain = schedule->held[i].chain;
+        *held = &schedule->held[i];
+    }
+    for (size_t i = 0; i < schedule->host_count; i++) {
+        uint64_t now = priority(schedule, host_chain(&schedule->hosts[i]));
+        if (schedule->hosts[i].host != OBS_HOST_STOPS || (chain && now < best))
+            continue;
+        best = now;
+        chain = host_chain(&schedule->hosts[i]);
+        *host = &schedule->hosts[i];
+    }
+    return chain;
+}
+
+static enum obs_decision choose_random(struct obs_schedule *schedule)
+{
+    const struct held *held;
+    struct host *host;
+    uint64_t now = schedule->counts.decisions + 1;
+    uint64_t chain = highest(schedule, &held, &host);
+    if (!chain || (!host && !any_waits(schedule) && !host_that(schedule, OBS_HOST_STOPS)))
+        return OBS_NOTHING;
+    for (uint32_t i = 0; i + 1 < schedule->options.depth; i++)
+        if (!schedule->changes[i].chain && schedule->changes[i].at <= now) {
+            schedule->changes[i].chain = chain;
+            chain = highest(schedule, &held, &host);
+        }
+    if (!host) {
+        choose(schedule, held);
+        return OBS_WORK;
+    }
+    if (schedule->held_count > 0) { /* else there was nothing to choose between */
+        schedule->counts.decisions++;
+        schedule->counts.trace = mix_both(schedule->counts.trace, host_chain(host));
+    }
+    return go_on(schedule, OBS_HOST_STOPS);
+}
+
+/* The work that a mode takes next, or NULL: none may begin now. */
+static const struct held *next_held(struct obs_schedule *schedule)
+{
+    switch (schedule->options.mode) {
+    case OBS_EAGER:
+        return oldest(schedule, 0);
+    case OBS_LATE:
+        return any_waits(schedule) ? wanted(schedule) : NULL;
+    case OBS_REVERSED:
+        return any_waits(schedule) ? newest(schedule) : NULL;
+    default:
+        return NULL;
+    }
+}
+
+/* A witness holds an operation that everything waits for: it is let go. */
+static bool gives_in(struct obs_schedule *schedule)
+{
+    if (schedule->options.mode != OBS_PLAIN || schedule->held_count == 0 || !all_wait(schedule))
+        return false;
+    return schedule->open = true;
+}
+
+enum obs_decision obs_schedule_rest(struct obs_schedule *schedule)
+{
+    schedule->chosen = false; /* what was chosen and not asked about is ready no longer */
+    struct host *polls = host_that(schedule, OBS_HOST_POLLS);
+    if (polls && (polls->served || schedule->held_count == 0))
+        return go_on(schedule, OBS_HOST_POLLS);
+    if (polls)
+        polls->served = true;
+    if (gives_in(schedule))
+        return OBS_WORK;
+    if (schedule->options.mode == OBS_RANDOM)
+        return choose_random(schedule);
+    const struct held *next = next_held(schedule);
+    if (next) {
+        choose(schedule, next);
+        return OBS_WORK;
+    }
+    return host_that(schedule, OBS_HOST_STOPS) ? go_on(schedule, OBS_HOST_STOPS) : OBS_NOTHING;
+}
+
+enum obs_decision obs_schedule_overdue(struct obs_schedule *schedule)
+{
+    const struct held *held = oldest(schedule, 0);
+    struct host *host = host_that(schedule, OBS_HOST_STOPS);
+    if (!host)
+        host = host_that(schedule, OBS_HOST_POLLS);
+    if (!held && !host)
+        return OBS_NOTHING;
+    schedule->counts.overdue++;
+    if (host) /* what it does may be what the works that run wait for */
+        return go_on(schedule, host->host);
+    if (schedule->options.mode == OBS_PLAIN)
+        schedule->open = true;
+    else
+        choose(schedule, held);
+    return OBS_WORK;
+}
+
+struct obs_schedule_counts obs_schedule_count(const struct obs_schedule *schedule)
+{
+    struct obs_schedule_counts counts = schedule->counts;
+    counts.began = schedule->hold.began;
+    counts.until_began = schedule->until.began;
+    counts.ended = schedule->hold.ended;
+    counts.until_ended = schedule->until.ended;
+    return counts;
+}
