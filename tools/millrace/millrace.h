@@ -22,6 +22,14 @@ struct tool_paths {
 /* Finds both beside the running command; prints what is missing and returns false if they are not there. */
 bool tool_find_paths(struct tool_paths *paths);
 
+/* Sets the environment for a program that is to run with Millrace, as `millrace run` does. False, with a message from
+ * `millrace command`: 1 is then the exit status. */
+bool tool_environment(const char *command);
+
+/* Starts the program argv[0] in the place of this process. Returns only if that fails, with a message: the exit
+ * status. */
+int tool_start(const char *command, char **argv);
+
 /* Says on standard error that `argument` of `millrace command` is not understood, and how to get help. Returns 2. */
 int tool_bad_argument(const char *command, const char *argument);
 

@@ -57,9 +57,28 @@ static bool name_program(const char *variable, const char *folder, const char *p
     return setenv(variable, path, 0) == 0;
 }
 
-int tool_run(int argc, char **argv)
+bool tool_environment(const char *command)
 {
     struct tool_paths paths;
+    if (!tool_find_paths(&paths))
+        return false;
+    if (name_companion(paths.libraries) && prepend("LD_LIBRARY_PATH", paths.libraries) &&
+        prepend("PATH", paths.shims) && name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas"))
+        return true;
+    fprintf(stderr, "millrace %s: out of memory\n", command);
+    return false;
+}
+
+int tool_start(const char *command, char **argv)
+{
+    execvp(argv[0], argv);
+    int reason = errno;
+    fprintf(stderr, "millrace %s: cannot start '%s': %s\n", command, argv[0], strerror(reason));
+    return reason == ENOENT ? 127 : 126;
+}
+
+int tool_run(int argc, char **argv)
+{
     if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
         fputs(usage, stdout);
         return 0;
@@ -74,15 +93,7 @@ int tool_run(int argc, char **argv)
         fputs("millrace run: name the program to run, as in 'millrace run -- ./program'\n", stderr);
         return 2;
     }
-    if (!tool_find_paths(&paths))
+    if (!tool_environment("run"))
         return 1;
-    if (!name_companion(paths.libraries) || !prepend("LD_LIBRARY_PATH", paths.libraries) ||
-        !prepend("PATH", paths.shims) || !name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas")) {
-        fputs("millrace run: out of memory\n", stderr);
-        return 1;
-    }
-    execvp(argv[0], argv);
-    int reason = errno;
-    fprintf(stderr, "millrace run: cannot start '%s': %s\n", argv[0], strerror(reason));
-    return reason == ENOENT ? 127 : 126;
+    return tool_start("run", argv);
 }
