@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a finding says in words: what is missing between its two operations, and what would mend it. */
+#ifndef MR_OBSERVER_ADVICE_H
+#define MR_OBSERVER_ADVICE_H
+
+#include <stddef.h>
+
+#include "libs/observer/finding.h"
+
+enum { OBS_ADVICE_ROOM = 512 };
+
+/* One sentence each, without a capital or a full stop. Looks at the finding's kind, sides and luck. Any thread. */
+void obs_advise(const struct mr_finding *finding, char missing[OBS_ADVICE_ROOM], char advice[OBS_ADVICE_ROOM]);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings lie in chunks that never move, so that they are read without a lock; a table finds one by its kind and
+ * sites. */
+#include "libs/observer/found.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libs/observer/advice.h"
+
+enum { CHUNK = 64, CHUNKS = 1024, TABLE = CHUNK * CHUNKS * 2 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows; chunks and count are read without it */
+static struct mr_finding *chunks[CHUNKS];
+static _Atomic size_t count;
+static uint32_t table[TABLE]; /* numbers of findings by their key, 0: free */
+
+const char *obs_finding_kind_name(enum mr_finding_kind kind)
+{
+    static const char *const names[MR_FINDING_KINDS] = {
+        [MR_FINDING_RACE] = "race",
+        [MR_FINDING_HOST] = "host-race",
+        [MR_FINDING_HOST_FUNCTION] = "host-function-race",
+        [MR_FINDING_UNORDERED_USE] = "unordered-use",
+        [MR_FINDING_EARLY_FREE] = "early-free",
+        [MR_FINDING_USE_AFTER_FREE] = "use-after-free",
+    };
+    return names[kind];
+}
+
+size_t obs_finding_count(void)
+{
+    return atomic_load_explicit(&count, memory_order_acquire);
+}
+
+const struct mr_finding *obs_finding(size_t index)
+{
+    return index < obs_finding_count() ? &chunks[index / CHUNK][index % CHUNK] : NULL;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+/* Does the site alone not tell which operation it is? */
+static bool needs_more(const struct mr_side *side)
+{
+    return side->site == 0 || side->node != 0;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text && *text; text++)
+        hash = mix(hash, (unsigned char)*text);
+    return hash;
+}
+
+static uint64_t hash_side(uint64_t hash, const struct mr_side *side)
+{
+    hash = mix(hash, side->site);
+    if (needs_more(side))
+        hash = hash_text(hash_text(mix(hash, side->what), side->call), side->kernel);
+    return hash;
+}
+
+static bool same_text(const char *one, const char *other)
+{
+    return one == other || (one && other && strcmp(one, other) == 0);
+}
+
+static bool same_side(const struct mr_side *one, const struct mr_side *other)
+{
+    if (one->site != other->site || needs_more(one) != needs_more(other))
+        return false;
+    return !needs_more(one) ||
+           (one->what == other->what && same_text(one->call, other->call) && same_text(one->kernel, other->kernel));
+}
+
+/* Which of two operations was asked for first may differ from pair to pair: a pair of sites has no order. */
+static bool same_finding(const struct mr_finding *one, const struct mr_finding *other)
+{
+    if (one->kind != other->kind)
+        return false;
+    return (same_side(&one->earlier, &other->earlier) && same_side(&one->later, &other->later)) ||
+           (same_side(&one->earlier, &other->later) && same_side(&one->later, &other->earlier));
+}
+
+/* With the lock held: text that stays; NULL: memory is short, and the report does without it. */
+static void say(struct mr_finding *finding)
+{
+    char missing[OBS_ADVICE_ROOM], advice[OBS_ADVICE_ROOM];
+    obs_advise(finding, missing, advice);
+    finding->missing = strdup(missing);
+    finding->advice = strdup(advice);
+}
+
+void obs_finding_note(const struct mr_finding *finding)
+{
+    uint64_t hash = hash_side(0, &finding->earlier) + hash_side(0, &finding->later);
+    pthread_mutex_lock(&lock);
+    size_t at = mix(hash, finding->kind) % TABLE;
+    for (; table[at]; at = (at + 1) % TABLE) {
+        struct mr_finding *known = &chunks[(table[at] - 1) / CHUNK][(table[at] - 1) % CHUNK];
+        if (!same_finding(known, finding))
+            continue;
+        __atomic_store_n(&known->further, known->further + 1, __ATOMIC_RELAXED);
+        if (known->luck && !finding->luck)
+            __atomic_store_n(&known->luck, false, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&lock);
+        return;
+    }
+    size_t number = count;
+    struct mr_finding **chunk = &chunks[number / CHUNK % CHUNKS];
+    if (number < (size_t)CHUNK * CHUNKS && (*chunk || (*chunk = malloc(CHUNK * sizeof **chunk)))) {
+        struct mr_finding *kept = &(*chunk)[number % CHUNK];
+        *kept = *finding;
+        kept->number = (uint32_t)number + 1;
+        kept->further = 0;
+        say(kept);
+        table[at] = kept->number;
+        atomic_store_explicit(&count, number + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two trees of generations: those that lie at their address now, which do not overlap, and those that were pushed aside
+ * by later ones. A generation that has ended stays where it is until another one takes its place, so that a late use of
+ * it is found. */
+#include "libs/observer/generation.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "libs/observer/history.h"
+#include "libs/observer/spans.h"
+
+struct obs_generation {
+    struct obs_span span; /* first: a span is its generation */
+    _Atomic uint32_t references;
+    bool aside; /* in the tree of those that were pushed aside */
+    bool over; /* ended or pushed aside, and in the row of those that are to go */
+    atomic_bool dead; /* ended */
+    bool alias;
+    uint64_t number, asked; /* asked: the number of the call that made it */
+    uintptr_t target;
+    struct mr_side made; /* a copy: the history drops its operation */
+    struct obs_generation *later; /* in the row */
+    struct obs_history history;
+};
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER; /* guards what follows */
+static struct obs_span *current, *aside;
+static struct obs_generation *oldest, **newest = &oldest; /* the row of those that are over */
+static size_t over;
+static _Atomic uint64_t generations; /* written with the lock held */
+static uintptr_t made_up = (uintptr_t)1 << 60; /* user memory ends at 2^57 at most */
+
+void obs_generation_drop(struct obs_generation *generation)
+{
+    if (!generation || atomic_fetch_sub_explicit(&generation->references, 1, memory_order_acq_rel) > 1)
+        return;
+    obs_history_free(&generation->history);
+    free(generation);
+}
+
+struct obs_generation *obs_generation_keep(struct obs_generation *generation)
+{
+    atomic_fetch_add_explicit(&generation->references, 1, memory_order_relaxed);
+    return generation;
+}
+
+struct obs_history *obs_generation_history(struct obs_generation *generation)
+{
+    return &generation->history;
+}
+
+bool obs_generation_is_alias(const struct obs_generation *generation)
+{
+    return generation->alias;
+}
+
+ptrdiff_t obs_generation_shift(const struct obs_generation *generation)
+{
+    return generation->alias ? (ptrdiff_t)(generation->target - generation->span.first) : 0;
+}
+
+struct mr_finding_allocation obs_generation_allocation(const struct obs_generation *generation)
+{
+    return (struct mr_finding_allocation){.number = generation->number,
+                                          .base = generation->span.first,
+                                          .size = generation->span.end - generation->span.first,
+                                          .kind = generation->history.kind,
+                                          .call = generation->made.call,
+                                          .site = generation->made.site};
+}
+
+static struct obs_told told_of(const struct obs_generation *generation)
+{
+    return (struct obs_told){.allocation = obs_generation_allocation(generation)};
+}
+
+uintptr_t obs_generation_range(size_t size)
+{
+    pthread_rwlock_wrlock(&lock);
+    uintptr_t first = made_up;
+    made_up += (size + 2 * 4096 - 1) / 4096 * 4096;
+    pthread_rwlock_unlock(&lock);
+    return first;
+}
+
+/* With the lock held: appends to the row of those that are over. */
+static void append(struct obs_generation *generation)
+{
+    if (generation->over)
+        return;
+    generation->over = true;
+    generation->later = NULL;
+    *newest = generation;
+    newest = &generation->later;
+    over++;
+}
+
+/* With the lock held: takes the first one of the row out of it and out of its tree. The caller drops it. */
+static struct obs_generation *take_oldest(void)
+{
+    struct obs_generation *generation = oldest;
+    oldest = generation->later;
+    if (!oldest)
+        newest = &oldest;
+    over--;
+    obs_span_remove(generation->aside ? &aside : &current, &generation->span);
+    return generation;
+}
+
+/* With the lock held: what lies in the range gives way to what comes now. */
+static void push_aside(uintptr_t first, uintptr_t end)
+{
+    struct obs_span *span;
+    while ((span = obs_span_lowest(current, first, end))) {
+        struct obs_generation *generation = (struct obs_generation *)span;
+        obs_span_remove(&current, span);
+        obs_span_insert(&aside, span);
+        generation->aside = true;
+        append(generation);
+    }
+}
+
+static uint64_t make(struct obs_operation *made, enum mr_allocation_kind kind, uintptr_t base, size_t size,
+                     const uintptr_t *target)
+{
+    struct obs_generation *generation = size ? calloc(1, sizeof *generation) : NULL, *gone = NULL;
+    if (!generation)
+        return 0;
+    generation->span.first = base;
+    generation->span.end = base + size;
+    generation->references = 1;
+    generation->alias = target != NULL;
+    generation->target = target ? *target : 0;
+    generation->asked = made->side.number;
+    generation->made = made->side;
+    obs_history_init(&generation->history, kind, made);
+    pthread_rwlock_wrlock(&lock);
+    push_aside(base, base + size);
+    uint64_t number = generation->number = ++generations;
+    obs_span_insert(&current, &generation->span);
+    if (over > OBS_GENERATIONS_ENDED)
+        gone = take_oldest();
+    pthread_rwlock_unlock(&lock);
+    obs_generation_drop(gone);
+    return number;
+}
+
+uint64_t obs_generation_made(struct obs_operation *made, enum mr_allocation_kind kind, uintptr_t base, size_t size)
+{
+    return make(made, kind, base, size, NULL);
+}
+
+uint64_t obs_generation_alias(struct obs_operation *made, uintptr_t base, size_t size, uintptr_t target)
+{
+    return make(made, MR_ALLOCATION_MAPPED, base, size, &target);
+}
+
+/* With the lock held: the spans of those aside that meet the range; NULL: none, or memory is short. The caller frees.
+ */
+static struct obs_span **collect_aside(uintptr_t first, uintptr_t end, size_t *count)
+{
+    *count = obs_span_collect(aside, first, end, NULL, 0);
+    struct obs_span **spans = *count ? malloc(*count * sizeof(struct obs_span *)) : NULL;
+    if (spans)
+        obs_span_collect(aside, first, end, spans, *count);
+    else
+        *count = 0;
+    return spans;
+}
+
+/* With the lock held: the one that is alive and begins at `base`. One that was pushed aside alive goes first: it is the
+ * one whose free is late. */
+static struct obs_generation *alive_at(uintptr_t base)
+{
+    struct obs_generation *found = NULL;
+    size_t count;
+    struct obs_span **spans = collect_aside(base, base + 1, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct obs_generation *generation = (struct obs_generation *)spans[i];
+        if (generation->span.first == base && !generation->dead && (!found || generation->number < found->number))
+            found = generation;
+    }
+    free(spans);
+    if (!found) {
+        found = (struct obs_generation *)obs_span_lowest(current, base, base + 1);
+        if (found && (found->dead || found->span.first != base))
+            found = NULL;
+    }
+    return found;
+}
+
+bool obs_generation_ended(struct obs_operation *ended, uintptr_t base)
+{
+    struct obs_generation *gone = NULL;
+    pthread_rwlock_wrlock(&lock);
+    struct obs_generation *generation = alive_at(base);
+    if (generation) {
+        obs_generation_keep(generation);
+        generation->dead = true;
+        append(generation);
+        if (over > OBS_GENERATIONS_ENDED)
+            gone = take_oldest();
+    }
+    pthread_rwlock_unlock(&lock);
+    obs_generation_drop(gone);
+    if (!generation)
+        return false;
+    struct obs_told told = told_of(generation);
+    obs_history_end(&generation->history, ended, &told);
+    obs_generation_drop(generation);
+    return true;
+}
+
+/* With the lock held: of those that were pushed aside, the latest one at this address that a call with this number can
+ * mean. `operation`, if there is one, must come after the making of one that the same call made (graph memory). */
+static struct obs_generation *latest_aside(uintptr_t address, uint64_t call, const struct obs_operation *operation)
+{
+    struct obs_generation *found = NULL;
+    size_t count;
+    struct obs_span **spans = collect_aside(address, address + 1, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct obs_generation *generation = (struct obs_generation *)spans[i];
+        if (generation->asked > call || (found && found->number > generation->number))
+            continue;
+        if (operation && generation->asked == call && generation->history.made != operation &&
+            !obs_comes_after(operation, generation->history.made))
+            continue;
+        found = generation;
+    }
+    free(spans);
+    return found;
+}
+
+/* The operation was asked for by the call that made the generation, a graph's launch, and doesn't come after that. */
+static bool is_doubtful(const struct obs_generation *generation, const struct obs_operation *operation)
+{
+    return generation->asked == operation->side.number && generation->history.made != operation &&
+           !obs_comes_after(operation, generation->history.made);
+}
+
+struct obs_found obs_generation_find(uintptr_t first, uintptr_t end, const struct obs_operation *operation)
+{
+    struct obs_found found = {NULL, first, end};
+    uint64_t call = operation->side.number;
+    pthread_rwlock_rdlock(&lock);
+    struct obs_generation *now = (struct obs_generation *)obs_span_lowest(current, first, end);
+    bool here = now && now->span.first <= first;
+    if (here && now->asked <= call && (!aside || !is_doubtful(now, operation))) {
+        found.generation = obs_generation_keep(now);
+        if (found.end > now->span.end)
+            found.end = now->span.end;
+        pthread_rwlock_unlock(&lock);
+        return found;
+    }
+    if (here && found.end > now->span.end)
+        found.end = now->span.end;
+    else if (now && !here && found.end > now->span.first)
+        found.end = now->span.first;
+    struct obs_generation *then = aside ? latest_aside(first, call, operation) : NULL;
+    if (!then && here && now->asked <= call)
+        then = now;
+    if (then) {
+        found.generation = obs_generation_keep(then);
+        if (found.end > then->span.end)
+            found.end = then->span.end;
+    } else if (aside) {
+        struct obs_span *next = obs_span_lowest(aside, first, found.end);
+        if (next && next->first > first)
+            found.end = next->first;
+        else if (next && next->end < found.end)
+            found.end = next->end;
+    }
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
+/* With the lock held. */
+static void view(const struct obs_generation *generation, struct obs_generation_view *out)
+{
+    *out = (struct obs_generation_view){.number = generation->number,
+                                        .kind = generation->history.kind,
+                                        .base = generation->span.first,
+                                        .size = generation->span.end - generation->span.first,
+                                        .target = generation->target,
+                                        .made = generation->made,
+                                        .alive = !generation->dead};
+    struct obs_history *history = (struct obs_history *)&generation->history;
+    pthread_mutex_lock(&history->lock);
+    if (history->ended)
+        out->ended = history->ended->side;
+    pthread_mutex_unlock(&history->lock);
+}
+
+bool obs_generation_at(uintptr_t address, uint64_t call, struct obs_generation_view *out)
+{
+    pthread_rwlock_rdlock(&lock);
+    struct obs_generation *found = (struct obs_generation *)obs_span_lowest(current, address, address + 1);
+    if (!found || found->asked > call)
+        found = latest_aside(address, call, NULL);
+    if (found)
+        view(found, out);
+    pthread_rwlock_unlock(&lock);
+    return found != NULL;
+}
+
+bool obs_generation_below(uintptr_t address, struct obs_generation_view *out)
+{
+    pthread_rwlock_rdlock(&lock);
+    struct obs_generation *found = (struct obs_generation *)obs_span_before(current, address);
+    if (found)
+        view(found, out);
+    pthread_rwlock_unlock(&lock);
+    return found != NULL;
+}
+
+/* One after the other, since `each` may take long; a generation that comes or goes meanwhile may be missed. */
+void obs_generation_each_alive(bool (*each)(const struct obs_generation_view *view, void *data), void *data)
+{
+    struct obs_generation_view next = {0};
+    bool more = true;
+    for (uintptr_t at = 0; more;) {
+        pthread_rwlock_rdlock(&lock);
+        struct obs_generation *generation = (struct obs_generation *)obs_span_lowest(current, at, UINTPTR_MAX);
+        if (generation)
+            view(generation, &next);
+        pthread_rwlock_unlock(&lock);
+        more = generation && (!next.alive || each(&next, data));
+        at = next.base + next.size;
+    }
+}
+
+uint64_t obs_generation_count(void)
+{
+    return generations;
+}
+
+void obs_generation_forget_ended(void)
+{
+    enum { AT_ONCE = 64 };
+    struct obs_generation *some[AT_ONCE];
+    pthread_rwlock_rdlock(&lock);
+    size_t left = (over + 1) / 2;
+    pthread_rwlock_unlock(&lock);
+    while (left > 0) {
+        size_t count = 0;
+        pthread_rwlock_wrlock(&lock);
+        for (; count < AT_ONCE && left > 0 && oldest; left--)
+            some[count++] = take_oldest();
+        pthread_rwlock_unlock(&lock);
+        if (count == 0)
+            break;
+        for (size_t i = 0; i < count; i++) {
+            obs_history_forget(&some[i]->history);
+            obs_generation_drop(some[i]);
+        }
+    }
+}
