@@ -39,9 +39,9 @@ enum mr_observe_point {
 
 /* The generated enum mr_call and the structs of parameters, struct mr_params_<SYMBOL>, are in observe/calls.h. */
 struct mr_observed_call {
-    uint32_t call;         /* enum mr_call: the function, versions and forms apart (cuMemAlloc_v2) */
+    uint32_t call;         /* enum mr_call: the function, each version by itself (MR_CALL_cuMemAlloc_v2) */
     const char *name;      /* "cuMemAlloc" */
-    const void *params;    /* struct mr_params_<SYMBOL>; streams are as the driver takes them (see calls.h) */
+    const void *params;    /* struct mr_params_<SYMBOL> with streams as the driver takes them (calls.h), or NULL */
     const void *site;      /* where the program called, in its code: the return address */
     CUcontext context;     /* current on the thread at enter; NULL for none */
     uint64_t number;       /* of the call, from 1 up, in the order of enter */

@@ -14,7 +14,7 @@ ROOT = Path(sys.argv.pop(1) if len(sys.argv) > 1 else ".").resolve()
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "gen"))
 
-from millrace_gen import exports, header, proc_table, table  # noqa: E402
+from millrace_gen import calls, exports, header, proc_table, table  # noqa: E402
 
 GOOD = """
 family = "t"
@@ -169,6 +169,18 @@ class Output(unittest.TestCase):
     def test_per_thread_form_needs_a_stream(self):
         with self.assertRaisesRegex(table.TableError, "no stream"):
             exports.emit_exports(load(GOOD.replace("CUstream hStream", "int stream")))
+
+    def test_observers_know_each_call_once(self):
+        text = calls.emit_calls_h(load(GOOD + MORE % ("cuThing_v2", 3020, '"void *what[]"', 'same_as = "cuThing_v3"') +
+                                       MORE % ("cuThing_v3", 3020, '"void *what[]"', "implemented = true")))
+        self.assertIn("    MR_CALL_cuThing,\n    MR_CALL_cuThing_v3,\n    MR_CALL_COUNT\n", text)
+        self.assertIn("struct mr_params_cuThing {\n    CUstream hStream;\n    int *out;\n};", text)
+        self.assertIn("struct mr_params_cuThing_v3 {\n    void **what;\n};", text)
+        self.assertNotIn("cuThing_v2", text)
+
+    def test_observers_are_told_the_default_stream(self):
+        text = calls.emit_calls_h(load(GOOD.replace('"CUstream hStream", ', "").replace("ptsz", "ptds")))
+        self.assertIn("    CUstream mr_default;\n", text)
 
     def test_look_up_table_is_sorted(self):
         names = [line.split('"')[1] for line in
