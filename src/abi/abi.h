@@ -232,7 +232,10 @@ enum { MR_SCAN_BLOCKS, MR_SCAN_WIDE /* masks have 64 bits */, MR_SCAN_HEAD };
 #define MR_SCAN_MARK 0x80000000u
 #define MR_SCAN_NO_LOOP 0x7fffffffu
 #define MR_SCAN_NONE UINT32_MAX
-enum { MR_SCAN_ORDER_USUAL, MR_SCAN_ORDER_OUTSIDE, MR_SCAN_ORDER_BARRIERS };
+/* The order's lowest two bits. Of a draw the rest, 16 bits, is a number drawn; barriers are no candidates, unless there
+ * is nothing else. */
+enum { MR_SCAN_ORDER_USUAL, MR_SCAN_ORDER_OUTSIDE, MR_SCAN_ORDER_BARRIERS, MR_SCAN_ORDER_DRAWN };
+#define MR_SCAN_ORDER_BITS 2
 
 enum mr_mbarrier_operation {
     MR_MBARRIER_INIT,

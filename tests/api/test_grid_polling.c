@@ -8,8 +8,7 @@
 enum { BLOCKS = 12 };
 
 /* Each of the blocks adds one to the first word, and waits until it is the number of blocks. The loop also stores
- * something, for all that anybody knows to the same place, so that the load stays in it, and each time something else,
- * so that nobody knows that it waits. */
+ * something, for all that anybody knows to the same place, so that the load stays in it. */
 #define KERNEL(poll) \
     ".visible .entry meet(.param .u64 word, .param .u64 other)\n{\n .reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p<3>;\n ld.param.u64 %d0, [word];\n" \
     " ld.param.u64 %d1, [other];\n mov.u32 %r3, %nctaid.x;\n atom.global.add.u32 %r0, [%d0], 1;\nagain:\n" poll \
@@ -126,10 +125,11 @@ static void skip_without_interrupts(void)
 #endif
 }
 
-/* The same by plain loads, in loops that look like others: each round stores something new. A warp that goes round is
- * interrupted for the others. */
+/* The same by plain loads, in loops that look like others: each round stores something new, and goes by how many there
+ * were. A warp that goes round is interrupted for the others. */
 #define ROUNDS_THAT_STORE \
     "again:\n add.u32 %r5, %r5, 1;\n st.global.u32 [%d2], %r5;\n ld.global.u32 %r3, [%d0+4];\n setp.lt.s32 %p0, %r3, 0;\n" \
+    " setp.ne.u32 %p1, %r5, 0;\n and.pred %p0, %p0, %p1;\n" \
     " @%p0 bra again;\n add.u32 %r4, %r3, 1;\n st.global.u32 [%d0], %r4;\n"
 #define CHAIN_THAT_STORES CHAIN("", " ld.param.u64 %d2, [other];\n mov.u32 %r5, 0;\n", ROUNDS_THAT_STORE)
 static void test_warps_by_plain_loads(void **state)

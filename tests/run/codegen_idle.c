@@ -50,6 +50,19 @@ static void loops_that_wait(void **unused)
       HEAD KERNEL(
           "st.local.u32 [mine], 3; again: ld.global.u32 %a, [%d]; setp.eq.u32 %p, %a, 0; @%p bra skip; ld.local.u32 %n, [mine]; sub.u32 %n, %n, 1; st.local.u32 [mine], %n;\n"
           "skip: ld.local.u32 %n, [mine]; setp.gt.s32 %p, %n, 0; @%p bra again;"),
+        /* A state, with what was loaded last kept for the next one. */
+      HEAD KERNEL(
+          "mov.u32 %k, 0; round: setp.eq.u32 %p, %k, 1; @%p bra take; setp.eq.u32 %p, %k, 2; @%p bra done;\n"
+          "ld.global.u32 %a, [%d]; setp.eq.u32 %p, %a, 0; @%p bra round; mov.u32 %k, 1; bra round;\n"
+          "take: add.u32 %b, %b, %a; sub.u32 %n, %n, 1; setp.eq.u32 %p, %n, 0; selp.u32 %k, 2, 0, %p; bra round; done:"),
+        /* It waits for so many rounds at most. */
+      HEAD KERNEL(
+          "again: ld.global.u32 %a, [%d]; setp.ne.u32 %p, %a, 0; @%p bra done; add.u32 %l, %l, 1; setp.lt.u32 %p, %l, 9000; @%p bra again; done:"),
+        /* Each round stores something new, elsewhere. */
+      HEAD KERNEL(
+          "again: add.u32 %l, %l, 1; st.global.u32 [%f+4], %l; ld.global.u32 %a, [%d]; setp.eq.u32 %p, %a, 0; @%p bra again;"),
+      HEAD KERNEL("again: add.u32 %l, %l, 1; " AT(
+          "%l") "st.global.u32 [%e], %x; ld.global.u32 %a, [%d]; setp.eq.u32 %p, %a, 0; @%p bra again;"),
         /* A function that loads. */
       HEAD ".func (.reg .b32 v) look(.reg .b64 at)\n{\nld.global.u32 v, [at]; ret;\n}\n" KERNEL(
           "again: call (%a), look, (%d); setp.eq.u32 %p, %a, 0; @%p bra again;"),
@@ -79,6 +92,15 @@ static void loops_that_get_further(void **unused)
         /* A sum until it is enough. */
         HEAD KERNEL("again: " AT(
             "%n") "ld.global.u32 %l, [%e]; add.u32 %a, %a, %l; add.u32 %n, %n, 1; setp.lt.u32 %p, %a, 100; @%p bra again;"),
+        /* Nodes of a list until one is marked; the sum says how many were not. */
+        HEAD KERNEL(
+            "again: ld.global.u64 %d, [%d]; ld.global.u32 %a, [%d+8]; add.u32 %l, %l, 1; setp.eq.u32 %p, %a, 0; @%p bra again;"),
+        /* A bound in memory. */
+        HEAD KERNEL("again: " AT(
+            "%l") "st.global.u32 [%e], %x; add.u32 %l, %l, 1; ld.global.u32 %a, [%f]; setp.lt.u32 %p, %l, %a; @%p bra again;"),
+        /* As compilers write it that keep variables in memory. */
+        HEAD KERNEL(
+            "again: ld.u32 %l, [%d]; ld.u32 %a, [%d+4]; setp.ge.u32 %p, %l, %a; @%p bra done; add.u32 %l, %l, 1; st.u32 [%d], %l; bra again; done:"),
         /* What is in memory gets less. */
         HEAD KERNEL(
             "again: ld.global.u32 %a, [%d]; shr.u32 %a, %a, 1; st.global.u32 [%d], %a; setp.ne.u32 %p, %a, 0; @%p bra again;"),

@@ -31,9 +31,12 @@ static bool is_crowded(const struct mr_flow *flow)
     size_t looks = 0;
     for (uint32_t b = 0; b < flow->block_count; b++) {
         size_t pending = 0, lists = mr_flow_exit_count(flow, &flow->blocks[b]);
+        bool waits = mr_flow_waiting_loop(flow, b) != MR_FLOW_NONE;
         for (size_t w = 0; w < mr_bit_words(flow->block_count); w++)
             pending += (size_t)__builtin_popcountll(flow->blocks[b].pend[w]);
-        looks += pending * lists * (mr_flow_waiting_loop(flow, b) != MR_FLOW_NONE ? 2 : 1);
+        looks += pending * lists * (waits ? 2 : 1);
+        if (waits && flow->draws && pending + flow->blocks[b].succ_count > MR_FLOW_DRAWN_MAX)
+            return true;
     }
     return looks > MR_FLOW_CROWD && looks > (size_t)MR_FLOW_CROWD_OF_BLOCK * flow->block_count;
 }

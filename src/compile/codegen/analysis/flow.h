@@ -25,6 +25,7 @@
  *   pair.c        kernels that run two warps as one
  *   waits.c       loops that may wait for another thread
  *   idle.c        of those that end by plain loads, which surely do
+ *   moving.c      registers that depend on their own older values
  *   regions.c     kernels whose warps take turns at barriers without stacks
  *   byte_places.c addresses that a byte picks
  *   stack.c       functions that move the stack pointer
@@ -56,6 +57,9 @@
  * are not near. */
 #define MR_FLOW_CROWD 400u
 #define MR_FLOW_CROWD_OF_BLOCK 8u
+
+/* From so many places it is drawn at most which block runs next: that many bits of one word. */
+#define MR_FLOW_DRAWN_MAX 64u
 
 /* Sets of blocks and of registers: rows of 64-bit words. */
 typedef uint64_t mr_word;
@@ -159,6 +163,7 @@ struct mr_flow {
     mr_word *read; /* registers that any instruction reads */
     bool dispatched; /* too large to know what may be pending where: a dispatcher runs the blocks */
     bool crowded; /* that is known, but the lists are too long to be written out at the end of each block */
+    bool draws; /* several loops wait, apart or one inside the other: now and then the block that runs next is drawn */
     uint32_t *block_of; /* private: block that starts at an instruction, before ordering */
 };
 
@@ -166,6 +171,11 @@ struct mr_flow {
  * one of lanes that have arrived at a barrier and must not go on before the rest, where barriers come first. Otherwise
  * barriers come last. */
 enum mr_flow_order { MR_SCAN_USUAL, MR_SCAN_OUTSIDE, MR_SCAN_BARRIERS };
+
+/* Beside these there is a draw: any block with lanes that is no barrier may be the next, each as likely as others. An
+ * order can keep a block from ever being the next one: two loops that wait, each with an inner one, give way to each
+ * other at always the same of their places, and lanes at another place starve. Where several loops wait (flow->draws),
+ * one turn in four is drawn, so that lanes run in the end, wherever they are. */
 
 /* Fills `list` (room for all blocks) with the members of `set` in the order in which they are looked at when `block`
  * ends; returns how many. */

@@ -10,12 +10,18 @@
  * So this looks for an idle round: a way from the head of the loop back to it on which no carried register gets a new
  * value and nothing is done that others could see, or that another round could. Carried is what is live at the head, is
  * written in the loop, and has to do with which way it goes. A store doesn't count if it stores the same to the same
- * place in each round. What has a guard may be left out. `mov`, `selp` and an addition of something that may be 0 may
- * leave the old value.
+ * place in each round, or if it goes to global or shared memory that the loop does not load itself. What has a guard
+ * may be left out. `mov`, `selp` and an addition of something that may be 0 may leave the old value. What is loaded
+ * anew, and what is made of that, is no new value if nothing that moves has to do with it (moving.c).
+ *
+ * A loop waits as well, whatever its rounds change, if one of its ways out goes by nothing but what it loads from a
+ * place that stays the same. A count beside that only says how long it waits at most. Loops with barriers are left out:
+ * their warps come round together.
  *
  * It is found without regard to which conditions go together. To call a loop waiting by mistake costs a little time.
  */
 #include "compile/codegen/analysis/flow.h"
+#include "compile/codegen/analysis/moving.h"
 
 #include "base/alloc.h"
 
@@ -27,6 +33,10 @@ struct idle {
     mr_word *carried;  /* both, and live at its head */
     mr_word *kept;     /* may hold an old value of a carried register */
     mr_word *zeros;    /* may be 0, by a choice between that and something else */
+    mr_word *loaded;   /* loaded in the loop, or made of that */
+    mr_word *moving;   /* moving.c */
+    mr_word *own;      /* likewise; instructions */
+    bool barriers;     /* the loop has some */
     mr_word *seen;     /* blocks */
     uint32_t *stack;   /* of blocks */
     /* of the visit at hand */
@@ -168,6 +178,17 @@ static void mark_result(struct idle *idle, const struct mr_ptx_inst *inst, mr_wo
     idle->changed = true;
 }
 
+static bool is_load(const struct mr_ptx_inst *inst)
+{
+    return inst->op == MR_PTX_OP_LD && inst->space != MR_PTX_SPACE_PARAM && inst->space != MR_PTX_SPACE_LOCAL;
+}
+
+/* Made of what was loaded. */
+static bool is_loaded(struct idle *idle, const struct mr_ptx_inst *inst)
+{
+    return is_load(inst) || uses(idle, inst, idle->loaded);
+}
+
 static void find_kept(struct idle *idle)
 {
     for (idle->changed = true; idle->changed;) {
@@ -178,6 +199,8 @@ static void find_kept(struct idle *idle)
                     mark_result(idle, inst_at(idle, i), idle->kept);
                 if (may_be_zero(idle, inst_at(idle, i)))
                     mark_result(idle, inst_at(idle, i), idle->zeros);
+                if (inst_at(idle, i)->dst_count && is_loaded(idle, inst_at(idle, i)))
+                    mark_result(idle, inst_at(idle, i), idle->loaded);
             }
     }
 }
@@ -191,6 +214,9 @@ static bool acts(struct idle *idle, const struct mr_ptx_inst *inst)
     case MR_PTX_OP_CALL:
         return !inst->call->callee || idle->flow->facts[mr_layout_resolve(inst->call->callee)->index].acts;
     case MR_PTX_OP_ST:
+        if (inst->space == MR_PTX_SPACE_GLOBAL || inst->space == MR_PTX_SPACE_SHARED)
+            return (idle->barriers || mr_bit_get(idle->own, (uint32_t)(inst - idle->flow->func->insts))) &&
+                   uses(idle, inst, idle->written);
         return inst->space != MR_PTX_SPACE_PARAM && uses(idle, inst, idle->written);
     default:
         return mr_flow_acts(inst);
@@ -202,8 +228,10 @@ static bool is_idle(struct idle *idle, const struct mr_flow_block *block)
 {
     for (uint32_t i = block->first; i < block->end; i++) {
         const struct mr_ptx_inst *inst = inst_at(idle, i);
-        if (inst->guard == MR_PTX_NONE &&
-            (acts(idle, inst) || (defines(idle, inst, idle->carried) && !keeps(idle, inst))))
+        if (inst->guard != MR_PTX_NONE)
+            continue;
+        bool anew = is_loaded(idle, inst) && !defines(idle, inst, idle->moving);
+        if (acts(idle, inst) || (defines(idle, inst, idle->carried) && !keeps(idle, inst) && !anew))
             return false;
     }
     return true;
@@ -236,7 +264,7 @@ int mr_flow_idles(const struct mr_flow *flow, const struct mr_flow_loop *loop)
 {
     size_t words = mr_bit_words(flow->reg_count), block_words = mr_bit_words(flow->block_count);
     struct idle idle = {.flow = flow, .loop = loop};
-    mr_word *sets = mr_calloc(5 * words + block_words, sizeof *sets);
+    mr_word *sets = mr_calloc(7 * words + block_words + mr_bit_words(flow->func->inst_count), sizeof *sets);
     idle.stack = mr_calloc(flow->block_count, sizeof *idle.stack);
     int found = -1;
     if (sets && idle.stack) {
@@ -245,15 +273,22 @@ int mr_flow_idles(const struct mr_flow *flow, const struct mr_flow_loop *loop)
         idle.carried = sets + 2 * words;
         idle.kept = sets + 3 * words;
         idle.zeros = sets + 4 * words;
-        idle.seen = sets + 5 * words;
-        for (uint32_t b = loop->first; b < loop->end; b++)
+        idle.loaded = sets + 5 * words;
+        idle.moving = sets + 6 * words;
+        idle.seen = sets + 7 * words;
+        idle.own = idle.seen + block_words;
+        for (uint32_t b = loop->first; b < loop->end; b++) {
+            idle.barriers |= flow->blocks[b].barrier;
             for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
                 mr_flow_registers(flow, inst_at(&idle, i), written_visit, &idle);
+        }
         find_relevant(&idle);
         for (size_t w = 0; w < words; w++)
             idle.kept[w] = idle.carried[w] = idle.written[w] & idle.relevant[w] & flow->blocks[loop->first].live_in[w];
         find_kept(&idle);
-        found = has_idle_round(&idle);
+        bool polls;
+        if (mr_flow_moving(flow, loop, idle.moving, idle.own, &polls))
+            found = (polls && !idle.barriers) || has_idle_round(&idle);
     }
     mr_free(sets);
     mr_free(idle.stack);

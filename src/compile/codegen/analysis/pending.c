@@ -248,6 +248,28 @@ static void spread_exit(struct spread *spread, uint32_t block, struct mr_flow_ex
     }
 }
 
+/* Which block is next is drawn: any but a barrier, and all others may hold lanes meanwhile. */
+static void spread_drawn(struct spread *spread, uint32_t block, struct mr_flow_exit way)
+{
+    struct mr_flow *flow = spread->flow;
+    memcpy(spread->set, flow->blocks[block].pend, spread->words * sizeof(mr_word));
+    for (uint32_t i = 0; i < way.target_count; i++)
+        mr_bit_set(spread->set, way.targets[i]);
+    for (uint32_t to = 0; to < flow->block_count; to++) {
+        if (!mr_bit_get(spread->set, to) || flow->blocks[to].barrier)
+            continue;
+        bool grew = !mr_bit_get(spread->queued, to);
+        mr_bit_clear(spread->set, to);
+        for (size_t w = 0; w < spread->words; w++) {
+            grew |= spread->set[w] & ~flow->blocks[to].pend[w];
+            flow->blocks[to].pend[w] |= spread->set[w];
+        }
+        mr_bit_set(spread->set, to);
+        mr_bit_set(spread->queued, to);
+        spread->changed |= grew;
+    }
+}
+
 /* A block that waits for lanes in a loop leaves its own in front of it, and those in the loop go on. */
 static void spread_wait(struct spread *spread, uint32_t block)
 {
@@ -289,6 +311,8 @@ static bool pend_fixpoint(struct spread *spread)
                 spread_exit(spread, b, way, MR_SCAN_USUAL);
                 if (mr_flow_waiting_loop(flow, b) != MR_FLOW_NONE)
                     spread_exit(spread, b, way, MR_SCAN_OUTSIDE);
+                if (flow->draws && mr_flow_waiting_loop(flow, b) != MR_FLOW_NONE)
+                    spread_drawn(spread, b, way);
                 if (mr_flow_barrier_shared(flow, b))
                     spread_exit(spread, b, way, MR_SCAN_BARRIERS);
             }

@@ -315,6 +315,10 @@ bool mr_flow_waits(struct mr_flow *flow)
     if (some && !(find_waits(flow, true) && find_idle(flow)))
         return false;
     note_ways_out(flow);
+    uint32_t waiting = 0;
+    for (uint32_t l = 0; l < flow->loop_count; l++)
+        waiting += flow->loops[l].waits && !mr_flow_tests_barrier(flow, l);
+    flow->draws = waiting > 1;
     return true;
 }
 

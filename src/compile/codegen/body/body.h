@@ -13,6 +13,7 @@
  *   frame.c       the prologue, the loop over warps     threads.c     a warp's threads as it starts
  *   instruction.c one instruction: its guard, its form, its family
  *   control.c     the end of a block; lanes that come early to a barrier
+ *   give_way.c    loops that wait and let others go first
  *   dispatcher.c  how the next block is found where there are too many to look at
  *   barrier.c     barriers of a block
  *   turns.c       kernels whose warps take turns at barriers, without stacks of their own
@@ -39,7 +40,7 @@ bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst);
 /* control.c: where a block ends; in front of a warp operation, waits for lanes in waiting loops that it names. */
 void cg_emit_block_end(struct cg *g);
 void cg_emit_members_wait(struct cg *g);
-/* Before any block: where loops that wait are nested, every block of them may give way. */
+/* give_way.c, before any block: where loops that wait are nested, every block of them may give way. */
 void cg_begin_turns(struct cg *g);
 
 /* threads.c: fills g->warp.tid; a number of the warp's first thread with the bits cut off that it can't have, so that

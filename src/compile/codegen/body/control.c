@@ -11,16 +11,12 @@
 #include "compile/codegen/body/body.h"
 #include "compile/codegen/body/dispatcher.h"
 #include "compile/codegen/body/early.h"
+#include "compile/codegen/body/give_way.h"
 
 #include "base/alloc.h"
 
 /* In a function that has a dispatcher, so many blocks are looked at in place. */
 #define NEAREST 6u
-
-static LLVMValueRef zero32(struct cg *g)
-{
-    return LLVMConstInt(g->unit->i32, 0, false);
-}
 
 static void park(struct cg *g, uint32_t block, LLVMValueRef lanes, bool first)
 {
@@ -54,88 +50,74 @@ static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struc
     LLVMBuildBr(g->b, g->parking.finish);
 }
 
-/* A slot that begins as 0. */
-static LLVMValueRef counter_slot(struct cg *g, const char *name)
-{
-    LLVMValueRef slot = cg_slot(g, g->unit->i32, name);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, g->prologue.end);
-    LLVMBuildStore(g->b, zero32(g), slot);
-    LLVMPositionBuilderAtEnd(g->b, here);
-    cg_line_again(g);
-    return slot;
-}
-
-/* Turns of those outside a waiting loop: every now and then, because the loop may wait for them. All loops count their
- * rounds together, every 64th is a turn, and whichever loop counts that one gives way. A loop around it may never come
- * to count such a round, for the loops inside may count as many in each of its own; so when one inside gives way the
- * next one outside owes a turn, and gives way when it comes to a block of its own. */
-static bool has_waiting_loop_inside(const struct mr_flow *flow, uint32_t loop)
-{
-    for (uint32_t l = 0; l < flow->loop_count; l++)
-        for (uint32_t around = flow->loops[l].waits ? flow->loops[l].parent : MR_FLOW_NONE; around != MR_FLOW_NONE;
-             around = flow->loops[around].parent)
-            if (around == loop)
-                return true;
-    return false;
-}
-
-static uint32_t waiting_loop_around(const struct mr_flow *flow, uint32_t loop)
-{
-    for (loop = flow->loops[loop].parent; loop != MR_FLOW_NONE && !flow->loops[loop].waits;
-         loop = flow->loops[loop].parent)
-        ;
-    return loop;
-}
-
-void cg_begin_turns(struct cg *g)
-{
-    for (uint32_t l = 0; l < g->flow.loop_count && !g->parking.owed; l++)
-        if (g->flow.loops[l].waits && waiting_loop_around(&g->flow, l) != MR_FLOW_NONE) {
-            g->parking.rounds = counter_slot(g, "rounds");
-            g->parking.owed = counter_slot(g, "owed");
-        }
-}
-
-/* Whether it is the turn of those outside the waiting loop around the block at hand. At a barrier it always is. */
-static LLVMValueRef is_turn(struct cg *g)
-{
-    uint32_t loop = mr_flow_waiting_loop(&g->flow, g->now.at);
-    if (mr_flow_tests_barrier(&g->flow, loop))
-        return LLVMConstInt(g->unit->i1, 1, false);
-    LLVMTypeRef i32 = g->unit->i32;
-    LLVMValueRef last = LLVMConstInt(i32, 63, false),
-                 low = LLVMBuildAnd(g->b, LLVMBuildLoad2(g->b, i32, g->parking.rounds, ""), last, "");
-    LLVMValueRef turn = LLVMBuildICmp(g->b, LLVMIntEQ, low, last, "");
-    if (!g->parking.owed || !has_waiting_loop_inside(&g->flow, loop))
-        return turn;
-    LLVMValueRef owed = LLVMBuildLoad2(g->b, i32, g->parking.owed, "");
-    return LLVMBuildOr(g->b, turn, LLVMBuildICmp(g->b, LLVMIntEQ, owed, LLVMConstInt(i32, loop + 1, false), ""), "");
-}
-
-/* The turn is taken, if `taken`: the loop around owes the next. */
-static void take_turn(struct cg *g, LLVMValueRef taken)
-{
-    uint32_t loop = mr_flow_waiting_loop(&g->flow, g->now.at);
-    uint32_t around =
-        g->parking.owed && !mr_flow_tests_barrier(&g->flow, loop) ? waiting_loop_around(&g->flow, loop) : MR_FLOW_NONE;
-    if (!g->parking.owed || (around == MR_FLOW_NONE && !has_waiting_loop_inside(&g->flow, loop)))
-        return;
-    LLVMValueRef owes = LLVMConstInt(g->unit->i32, around == MR_FLOW_NONE ? 0 : around + 1, false);
-    LLVMValueRef before = LLVMBuildLoad2(g->b, g->unit->i32, g->parking.owed, "");
-    LLVMBuildStore(g->b, LLVMBuildSelect(g->b, taken, owes, before, ""), g->parking.owed);
-}
-
 /* The same from the dispatcher, where nothing is known of what is pending. */
 static void dispatch_any(struct cg *g, enum mr_flow_order order)
 {
     LLVMValueRef which = LLVMConstInt(g->unit->i32, order, false);
     if (order == MR_SCAN_USUAL && g->parking.rounds && mr_flow_waiting_loop(&g->flow, g->now.at) != MR_FLOW_NONE) {
-        LLVMValueRef turn = is_turn(g);
-        take_turn(g, turn);
-        which = LLVMBuildSelect(g->b, turn, LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false), which, "");
+        LLVMValueRef turn = cg_is_turn(g), outside = LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false);
+        cg_take_turn(g, turn);
+        if (g->flow.draws)
+            outside = LLVMBuildSelect(g->b, cg_is_draw(g), cg_drawn_order(g), outside, "");
+        which = LLVMBuildSelect(g->b, turn, outside, which, "");
     }
     cg_dispatcher_ask(g, which);
+}
+
+/* One of the blocks of `set` that have lanes and are no barriers; goes on where the builder is if none has. */
+static void jump_drawn(struct cg *g, const mr_word *set)
+{
+    LLVMBasicBlockRef ways[MR_FLOW_DRAWN_MAX], none = cg_new_block(g, "none");
+    LLVMTypeRef i64 = g->unit->i64;
+    LLVMValueRef some = LLVMConstInt(i64, 0, false);
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < g->flow.block_count && count < MR_FLOW_DRAWN_MAX; b++) {
+        if (!mr_bit_get(set, b) || g->flow.blocks[b].barrier)
+            continue;
+        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, g->parking.masks[b], "");
+        LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, lanes, cg_mask_zero(g), "");
+        LLVMValueRef bit = LLVMConstInt(i64, UINT64_C(1) << count, false);
+        some = LLVMBuildOr(g->b, some, LLVMBuildSelect(g->b, any, bit, LLVMConstInt(i64, 0, false), ""), "");
+        ways[count++] = g->parking.entries[b];
+    }
+    cg_jump(g, cg_draw_bit(g, some, count), ways, count, none);
+    LLVMPositionBuilderAtEnd(g->b, none);
+}
+
+/* In a loop that waits: if it is the turn of others, one of them runs next; else goes on where the builder is. `set`:
+ * what may have lanes. */
+static void give_way(struct cg *g, struct mr_flow_exit way, const mr_word *set, uint32_t *list)
+{
+    const struct mr_flow_loop *loop = &g->flow.loops[mr_flow_waiting_loop(&g->flow, g->now.at)];
+    uint32_t outer = 0, count = 0;
+    for (uint32_t b = 0; b < g->flow.block_count; b++) {
+        count += mr_bit_get(set, b) && !g->flow.blocks[b].barrier;
+        outer += mr_bit_get(set, b) && (b < loop->first || b >= loop->end);
+    }
+    bool draws = g->flow.draws && count > 1;
+    if (!outer && !draws)
+        return;
+    LLVMBasicBlockRef turn = cg_new_block(g, "turn"), usual = cg_new_block(g, "usual");
+    LLVMBuildCondBr(g->b, cg_is_turn(g), turn, usual);
+    LLVMPositionBuilderAtEnd(g->b, turn);
+    cg_take_turn(g, LLVMConstInt(g->unit->i1, 1, false));
+    if (draws) {
+        LLVMBasicBlockRef drawn = cg_new_block(g, "draw"), first = outer ? cg_new_block(g, "first") : usual;
+        LLVMBuildCondBr(g->b, cg_is_draw(g), drawn, first);
+        LLVMPositionBuilderAtEnd(g->b, drawn);
+        if (g->parking.crowded) {
+            cg_dispatcher_ask(g, cg_drawn_order(g));
+        } else {
+            jump_drawn(g, set);
+            LLVMBuildBr(g->b, first);
+        }
+        LLVMPositionBuilderAtEnd(g->b, first);
+    }
+    if (outer && g->parking.crowded)
+        cg_dispatcher_ask(g, LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false));
+    else if (outer)
+        jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, MR_SCAN_OUTSIDE, list), way, MR_SCAN_OUTSIDE, false);
+    LLVMPositionBuilderAtEnd(g->b, usual);
 }
 
 /* Goes on with what is pending after `way`, the lanes being parked already. */
@@ -156,22 +138,8 @@ static void dispatch_in(struct cg *g, struct mr_flow_exit way, enum mr_flow_orde
             set[w] = g->flow.blocks[g->now.at].pend[w];
         for (uint32_t i = 0; i < way.target_count; i++)
             mr_bit_set(set, way.targets[i]);
-        uint32_t waiting = mr_flow_waiting_loop(&g->flow, g->now.at), outer = 0;
-        if (waiting != MR_FLOW_NONE)
-            for (uint32_t b = 0; b < g->flow.block_count; b++)
-                outer += mr_bit_get(set, b) && (b < g->flow.loops[waiting].first || b >= g->flow.loops[waiting].end);
-        if (outer && g->parking.rounds && order == MR_SCAN_USUAL) {
-            LLVMBasicBlockRef turn = cg_new_block(g, "turn"), usual = cg_new_block(g, "usual");
-            LLVMBuildCondBr(g->b, is_turn(g), turn, usual);
-            LLVMPositionBuilderAtEnd(g->b, turn);
-            take_turn(g, LLVMConstInt(g->unit->i1, 1, false));
-            if (g->parking.crowded)
-                cg_dispatcher_ask(g, LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false));
-            else
-                jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, MR_SCAN_OUTSIDE, list), way, MR_SCAN_OUTSIDE,
-                           false);
-            LLVMPositionBuilderAtEnd(g->b, usual);
-        }
+        if (g->parking.rounds && order == MR_SCAN_USUAL && mr_flow_waiting_loop(&g->flow, g->now.at) != MR_FLOW_NONE)
+            give_way(g, way, set, list);
         jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, order, list), way, order, g->parking.crowded);
     }
     mr_free(set);
@@ -364,27 +332,6 @@ void cg_emit_members_wait(struct cg *g)
     mr_free(list);
 }
 
-/* Counts a round of a waiting loop, and lets other warps run every 256 rounds. */
-static void count_round(struct cg *g)
-{
-    struct cg_unit *unit = g->unit;
-    if (!mr_flow_ends_round(&g->flow, g->now.at))
-        return;
-    unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
-    if (!g->parking.rounds)
-        g->parking.rounds = counter_slot(g, "rounds");
-    LLVMValueRef rounds = LLVMBuildLoad2(g->b, unit->i32, g->parking.rounds, "");
-    rounds = LLVMBuildAdd(g->b, rounds, LLVMConstInt(unit->i32, 1, false), "");
-    LLVMBuildStore(g->b, rounds, g->parking.rounds);
-    LLVMValueRef low = LLVMBuildAnd(g->b, rounds, LLVMConstInt(unit->i32, 255, false), "");
-    LLVMBasicBlockRef yield = cg_new_block(g, "yield"), on = cg_new_block(g, "on");
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, low, zero32(g), ""), yield, on);
-    LLVMPositionBuilderAtEnd(g->b, yield);
-    cg_runtime_call(g, offsetof(struct mr_runtime, yield), unit->void_type, NULL, 0);
-    LLVMBuildBr(g->b, on);
-    LLVMPositionBuilderAtEnd(g->b, on);
-}
-
 /* Lanes leave the kernel here: by exit anywhere, by ret in the kernel itself. */
 static void leave(struct cg *g, LLVMValueRef lanes, bool is_exit)
 {
@@ -528,7 +475,7 @@ void cg_emit_block_end(struct cg *g)
 {
     const struct mr_flow_block *block = &g->flow.blocks[g->now.at];
     bool is_exit = block->last && block->last->op == MR_PTX_OP_EXIT;
-    count_round(g);
+    cg_count_round(g);
     g->now.lanes = g->unit->width;
     switch (block->end_kind) {
     case MR_END_FALL: {
