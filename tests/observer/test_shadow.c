@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generations, histories and findings (libs/observer/generation.h, history.h, shadow.h, found.h, advice.h):
+/* Generations, histories and findings (libs/observer/generation.h, mappings.h, history.h, shadow.h, found.h, advice.h):
  * operations made by hand touch memory, and what is reported is compared with what should be. Random programs are
  * compared with a model that has a flag for each byte of each operation. */
 #include <setjmp.h>
@@ -13,6 +13,7 @@
 
 #include "libs/observer/generation.h"
 #include "libs/observer/history.h"
+#include "libs/observer/mappings.h"
 #include "libs/observer/shadow.h"
 #include "shadow_order.h"
 
@@ -379,25 +380,58 @@ static void graph_memory(void **state)
 static void mappings_of_the_same_memory(void **state)
 {
     (void)state;
-    uintptr_t physical = obs_generation_range(65536), one = next_base, other = next_base + 65536;
-    next_base += 2 * 65536;
+    enum { HANDLE = 77, SIZE = 65536 };
+    uintptr_t one = next_base, other = next_base + SIZE;
+    next_base += 2 * SIZE;
     struct obs_operation *made = operation_with(HOST_LINE, MR_SIDE_ALLOCATION, "cuMemCreate", 0);
-    obs_generation_made(made, MR_ALLOCATION_MAPPED, physical, 65536);
-    obs_generation_alias(made, one, 32768, physical + 32768);
-    obs_generation_alias(made, other, 65536, physical);
-    use(3, MR_SIDE_KERNEL, other, 32768, W);
-    use(4, MR_SIDE_KERNEL, one, 32768, W);
+    obs_mapping_created(made, HANDLE, SIZE);
+    obs_mapping_mapped(made, HANDLE, one, SIZE / 2, SIZE / 2);
+    obs_mapping_mapped(made, HANDLE, other, SIZE, 0);
+    obs_mapping_released(HANDLE);
+    use(3, MR_SIDE_KERNEL, other, SIZE / 2, W);
+    use(4, MR_SIDE_KERNEL, one, SIZE / 2, W);
     nothing_found();
-    use(5, MR_SIDE_KERNEL, other + 32768 + 16, 8, R);
+    use(5, MR_SIDE_KERNEL, other + SIZE / 2 + 16, 8, R); /* what the one before wrote, seen elsewhere */
     const struct mr_finding *finding = found(MR_FINDING_RACE);
-    assert_int_equal(finding->first, other + 32768 + 16);
+    assert_int_equal(finding->first, other + SIZE / 2 + 16);
     assert_int_equal(finding->allocation.base, other);
     struct obs_operation *unmap = operation_with(HOST_LINE, MR_SIDE_FREE, "cuMemUnmap", 0);
-    assert_true(obs_generation_ended(unmap, one));
+    obs_mapping_unmapped(unmap, one, SIZE / 2);
+    assert_int_equal(found(MR_FINDING_EARLY_FREE)->earlier.stream, 4); /* the others used the other mapping */
     use(4, MR_SIDE_KERNEL, one, 4, R);
     found(MR_FINDING_USE_AFTER_FREE);
+    use(4, MR_SIDE_KERNEL, other, 4, W);
+    found(MR_FINDING_RACE);
+    for (uint32_t line = 3; line <= 5; line++)
+        wait_for(HOST_LINE, line);
+    drop(unmap);
+    unmap = operation_with(HOST_LINE, MR_SIDE_FREE, "cuMemUnmap", 0);
+    obs_mapping_unmapped(unmap, other, SIZE);
+    nothing_found();
+    /* The same handle is other memory now. */
+    obs_mapping_created(made, HANDLE, SIZE);
+    obs_mapping_mapped(made, HANDLE, other, SIZE, 0);
+    use(9, MR_SIDE_KERNEL, other, SIZE, W);
+    nothing_found();
+    obs_mapping_mapped(made, 12345, one, SIZE, 0); /* a handle that nobody has told of */
+    use(9, MR_SIDE_KERNEL, one, SIZE, W);
+    use(8, MR_SIDE_KERNEL, one, 1, R);
+    found(MR_FINDING_RACE);
     drop(made);
     drop(unmap);
+}
+
+static void arrays_are_known_when_they_are_used(void **state)
+{
+    (void)state;
+    uintptr_t one = OBS_ARRAYS + 5 * OBS_ARRAY_ROOM, other = one + OBS_ARRAY_ROOM;
+    use(3, MR_SIDE_COPY, one, 65536, W);
+    use(4, MR_SIDE_COPY, other, 65536, W);
+    nothing_found();
+    use(5, MR_SIDE_KERNEL, one + 65535, 1, R);
+    const struct mr_finding *finding = found(MR_FINDING_RACE);
+    assert_int_equal(finding->first, one + 65535);
+    assert_int_equal(finding->allocation.number, 0);
 }
 
 static void rough_boxes_report_only_what_is_certain(void **state)
@@ -654,6 +688,7 @@ int main(void)
         cmocka_unit_test(registered_memory_stays_the_programs),
         cmocka_unit_test(graph_memory),
         cmocka_unit_test(mappings_of_the_same_memory),
+        cmocka_unit_test(arrays_are_known_when_they_are_used),
         cmocka_unit_test(rough_boxes_report_only_what_is_certain),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(ended_generations_go),

@@ -122,6 +122,21 @@ static void push_aside(uintptr_t first, uintptr_t end)
     }
 }
 
+/* With the lock held for writing: the array at this address. NULL: memory is short. */
+static struct obs_generation *array_at(uintptr_t address)
+{
+    struct obs_span *known = obs_span_lowest(current, address, address + 1);
+    struct obs_generation *array = known ? NULL : calloc(1, sizeof *array);
+    if (!array)
+        return (struct obs_generation *)known;
+    array->span.first = address / OBS_ARRAY_ROOM * OBS_ARRAY_ROOM;
+    array->span.end = array->span.first + OBS_ARRAY_ROOM;
+    array->references = 1;
+    obs_history_init(&array->history, MR_ALLOCATION_ARRAY, NULL);
+    obs_span_insert(&current, &array->span);
+    return array;
+}
+
 static uint64_t make(struct obs_operation *made, enum mr_allocation_kind kind, uintptr_t base, size_t size,
                      const uintptr_t *target)
 {
@@ -213,6 +228,21 @@ bool obs_generation_ended(struct obs_operation *ended, uintptr_t base)
     return true;
 }
 
+void obs_generation_over(uintptr_t base)
+{
+    struct obs_generation *gone = NULL;
+    pthread_rwlock_wrlock(&lock);
+    struct obs_generation *generation = alive_at(base);
+    if (generation) {
+        generation->dead = true;
+        append(generation);
+        if (over > OBS_GENERATIONS_ENDED)
+            gone = take_oldest();
+    }
+    pthread_rwlock_unlock(&lock);
+    obs_generation_drop(gone);
+}
+
 /* With the lock held: of those that were pushed aside, the latest one at this address that a call with this number can
  * mean. `operation`, if there is one, must come after the making of one that the same call made (graph memory). */
 static struct obs_generation *latest_aside(uintptr_t address, uint64_t call, const struct obs_operation *operation)
@@ -240,8 +270,28 @@ static bool is_doubtful(const struct obs_generation *generation, const struct ob
            !obs_comes_after(operation, generation->history.made);
 }
 
+static struct obs_found find_array(uintptr_t first, uintptr_t end)
+{
+    pthread_rwlock_rdlock(&lock);
+    struct obs_generation *array = (struct obs_generation *)obs_span_lowest(current, first, first + 1);
+    if (array)
+        obs_generation_keep(array);
+    pthread_rwlock_unlock(&lock);
+    if (!array) {
+        pthread_rwlock_wrlock(&lock);
+        array = array_at(first);
+        if (array)
+            obs_generation_keep(array);
+        pthread_rwlock_unlock(&lock);
+    }
+    uintptr_t edge = first / OBS_ARRAY_ROOM * OBS_ARRAY_ROOM + OBS_ARRAY_ROOM;
+    return (struct obs_found){array, first, end - first < edge - first ? end : edge};
+}
+
 struct obs_found obs_generation_find(uintptr_t first, uintptr_t end, const struct obs_operation *operation)
 {
+    if (first >= OBS_ARRAYS)
+        return find_array(first, end);
     struct obs_found found = {NULL, first, end};
     uint64_t call = operation->side.number;
     pthread_rwlock_rdlock(&lock);
@@ -322,7 +372,7 @@ void obs_generation_each_alive(bool (*each)(const struct obs_generation_view *vi
     bool more = true;
     for (uintptr_t at = 0; more;) {
         pthread_rwlock_rdlock(&lock);
-        struct obs_generation *generation = (struct obs_generation *)obs_span_lowest(current, at, UINTPTR_MAX);
+        struct obs_generation *generation = (struct obs_generation *)obs_span_lowest(current, at, OBS_ARRAYS);
         if (generation)
             view(generation, &next);
         pthread_rwlock_unlock(&lock);

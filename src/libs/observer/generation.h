@@ -11,7 +11,8 @@
  * while, OBS_GENERATIONS_ENDED of them; those that ended first go first.
  *
  * Addresses. Device, pool, pinned, managed, module and graph memory lies where the program sees it. An array has no
- * address: it gets a range that obs_generation_range makes up, which no memory can have. Memory that can be mapped at
+ * address: the driver tells of it at one above OBS_ARRAYS, and its generation is made when it is first looked up; no call
+ * is known to have made it. Memory that can be mapped at
  * several places (cuMemCreate) has a made-up range as well, and each mapping is an alias of a part of it: what is
  * touched through one alias is compared with what is touched through the others.
  *
@@ -32,6 +33,10 @@
 
 enum { OBS_GENERATIONS_ENDED = 16384 };
 
+/* Where arrays are told of: each has a range of OBS_ARRAY_ROOM bytes. */
+#define OBS_ARRAYS ((uintptr_t)1 << 63)
+#define OBS_ARRAY_ROOM ((uintptr_t)1 << 36)
+
 /* A range of addresses that no memory has, `size` bytes with a gap behind them. */
 uintptr_t obs_generation_range(size_t size);
 
@@ -46,6 +51,10 @@ uint64_t obs_generation_alias(struct obs_operation *made, uintptr_t base, size_t
 /* The free of the generation that begins at `base`. Reports uses that `ended` doesn't come after. False: there is none
  * that is alive. */
 bool obs_generation_ended(struct obs_operation *ended, uintptr_t base);
+
+/* Nothing can lie in the generation at `base` any more: it goes when it is its turn, and nothing is compared with its
+ * end. For memory whose mappings have ended. */
+void obs_generation_over(uintptr_t base);
 
 /* A copy of what is known of a generation. */
 struct obs_generation_view {

@@ -55,7 +55,7 @@ static void add(_Atomic uint64_t *counter, uint64_t count)
 
 void obs_history_init(struct obs_history *history, enum mr_allocation_kind kind, struct obs_operation *made)
 {
-    *history = (struct obs_history){.kind = kind, .made = obs_operation_keep(made)};
+    *history = (struct obs_history){.kind = kind, .made = made ? obs_operation_keep(made) : NULL};
     pthread_mutex_init(&history->lock, NULL);
 }
 
@@ -216,14 +216,6 @@ static void check_life(const struct obs_history *history, const struct obs_opera
         report_end(history, user, touched, told);
 }
 
-void obs_history_use(struct obs_history *history, struct obs_operation *operation, const struct obs_told *told,
-                     const struct obs_touched *touched)
-{
-    pthread_mutex_lock(&history->lock);
-    check_life(history, operation, touched, told);
-    pthread_mutex_unlock(&history->lock);
-}
-
 static void end_below(const struct obs_history *history, const struct obs_span *span, const struct obs_told *told)
 {
     for (; span; span = span->high) {
@@ -379,7 +371,7 @@ static void compare(struct comparison *comparison, struct note *note)
     if (!conflicts && !stands_now && !stands_for(note->how, touched->how))
         return;
     enum relation relation = relation_to(comparison, note->operation);
-    if (conflicts && relation != AFTER && relation != BEFORE && obs_shape_meet(&note->shape, &touched->shape, &run)) {
+    if (conflicts && !comparison->told->elsewhere && relation != AFTER && relation != BEFORE && obs_shape_meet(&note->shape, &touched->shape, &run)) {
         struct mr_side noted = side_of(note->operation, note->how, note->place);
         struct mr_side now = side_of(comparison->operation, touched->how, touched->place);
         if (is_certain(note, touched))

@@ -46,9 +46,10 @@ struct obs_touched {
 struct obs_told {
     struct mr_finding_allocation allocation;
     ptrdiff_t shift; /* added to the addresses of shapes: an allocation may be seen at another address */
+    bool elsewhere;  /* races are looked for in another history of the same bytes; this one is for the end */
 };
 
-/* `made` made the allocation; the history keeps a reference. */
+/* `made` made the allocation; the history keeps a reference. NULL: no call is known that did. */
 void obs_history_init(struct obs_history *history, enum mr_allocation_kind kind, struct obs_operation *made);
 void obs_history_free(struct obs_history *history);
 
@@ -59,11 +60,6 @@ void obs_history_touch(struct obs_history *history, struct obs_operation *operat
 
 /* The operation ends the allocation: reports what it doesn't come after. Only the first end counts. */
 void obs_history_end(struct obs_history *history, struct obs_operation *operation, const struct obs_told *told);
-
-/* Does this use keep to the allocation's life? Reports if not. For allocations whose bytes have their history
- * elsewhere; obs_history_touch does it itself. */
-void obs_history_use(struct obs_history *history, struct obs_operation *operation, const struct obs_told *told,
-                     const struct obs_touched *touched);
 
 /* Forgets all notes. */
 void obs_history_forget(struct obs_history *history);

@@ -109,12 +109,18 @@ static void note(struct obs_operation *operation, struct obs_generation *generat
         return;
     }
     ptrdiff_t shift = obs_generation_shift(generation);
-    obs_history_use(obs_generation_history(generation), operation, &told, &touched[0]);
-    told.shift = -shift;
+    told.elsewhere = true;
     for (size_t i = 0; i < count; i++) {
+        struct obs_touched copy = touched[i];
+        if (obs_shape_copy(&touched[i].shape, &copy.shape))
+            obs_history_touch(obs_generation_history(generation), operation, &told, &copy, 1);
+        else
+            short_of_memory = true;
         touched[i].shape.first += (uintptr_t)shift;
         touched[i].shape.end += (uintptr_t)shift;
     }
+    told.elsewhere = false;
+    told.shift = -shift;
     struct obs_found found = obs_generation_find(touched[0].shape.first, touched[0].shape.end, operation);
     if (found.generation)
         obs_history_touch(obs_generation_history(found.generation), operation, &told, touched, count);

@@ -39,6 +39,17 @@ bool obs_shape_scattered(const struct obs_run *runs, size_t count, struct obs_sh
     return true;
 }
 
+bool obs_shape_copy(const struct obs_shape *shape, struct obs_shape *out)
+{
+    *out = *shape;
+    if (!shape->runs)
+        return true;
+    out->runs = malloc(obs_shape_memory(shape));
+    if (out->runs)
+        memcpy(out->runs, shape->runs, obs_shape_memory(shape));
+    return out->runs != NULL;
+}
+
 void obs_shape_free(struct obs_shape *shape)
 {
     free(shape->runs);

@@ -50,6 +50,9 @@ bool obs_shape_scattered(const struct obs_run *runs, size_t count, struct obs_sh
 
 void obs_shape_free(struct obs_shape *shape);
 
+/* Another shape of the same bytes, for the caller; false: memory is short. */
+bool obs_shape_copy(const struct obs_shape *shape, struct obs_shape *out);
+
 /* Bytes of memory that the shape has taken beside itself. */
 size_t obs_shape_memory(const struct obs_shape *shape);
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is made first and mapped later (cuMemCreate, cuMemMap).
+ *
+ * The same memory can be mapped at several addresses. Its bytes have a made-up range, which is the generation that is
+ * compared, and each mapping is an alias of a part of it (generation.h). The memory lives until its handle has been
+ * released as often as it was given and no mapping is left.
+ *
+ * Threads: any number. A lock is taken, and the lock of generations below it. */
+#ifndef MR_OBSERVER_MAPPINGS_H
+#define MR_OBSERVER_MAPPINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libs/observer/operation.h"
+
+/* The program has a handle (cuMemCreate, cuMemImportFromShareableHandle), or has it once more
+ * (cuMemRetainAllocationHandle): `size` is then not looked at. */
+void obs_mapping_created(struct obs_operation *made, uint64_t handle, size_t size);
+void obs_mapping_released(uint64_t handle);
+
+/* size bytes of the memory, from `offset` on, lie at `base` from now on. Memory whose handle is not known, or not known
+ * to be so large, is taken to be mapped here alone. */
+void obs_mapping_mapped(struct obs_operation *mapped, uint64_t handle, uintptr_t base, size_t size, size_t offset);
+
+/* Ends all mappings that lie in size bytes from `base` on. */
+void obs_mapping_unmapped(struct obs_operation *unmapped, uintptr_t base, size_t size);
+
+#endif
