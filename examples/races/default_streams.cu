@@ -9,6 +9,7 @@ int main(int argc, char **argv)
 {
     begin(argc, argv);
     int *a = new_buffer(), *b = new_buffer();
+    CHECK(cudaMemsetAsync(b, 0, BYTES, cudaStreamPerThread)); /* from its first work on, it and the legacy stream wait for each other */
     std::thread writer([=] { set<<<BLOCKS, THREADS, 0, mended ? cudaStreamLegacy : cudaStreamPerThread>>>(a, 1); });
     writer.join();
     add<<<BLOCKS, THREADS, 0, cudaStreamPerThread>>>(b, a, 1);

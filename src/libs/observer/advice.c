@@ -119,7 +119,6 @@ static void advise_streams(const struct mr_finding *finding, char *missing, char
     const struct mr_side *earlier = &finding->earlier, *later = &finding->later;
     struct words first = words_of(earlier), second = words_of(later);
     const struct mr_side *apart = apart_from_legacy(earlier, later);
-    const char *before = later->node ? ", before the launch of the graph" : "";
     if (earlier->node && later->node && earlier->work == later->work) {
         MISSING("the graph has no path of edges between the nodes of %s and %s", first.noun, second.noun);
         ADVICE("add an edge to the graph, so that one of the two nodes depends on the other");
@@ -142,7 +141,11 @@ static void advise_streams(const struct mr_finding *finding, char *missing, char
             second.stream, first.noun, first.stream);
     else
         MISSING("%s does not wait for %s in %s", second.stream, first.noun, first.stream);
-    ADVICE("make %s wait for an event recorded in %s after %s%s", second.stream, first.stream, first.after, before);
+    if (!later->node)
+        ADVICE("make %s wait for an event recorded in %s after %s", second.stream, first.stream, first.after);
+    else
+        ADVICE("make %s wait for an event recorded in %s after %s, before it launches its graph", second.stream,
+               first.stream, first.after);
 }
 
 static void advise_early_free(const struct mr_finding *finding, char *missing, char *advice)

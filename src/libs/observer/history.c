@@ -371,7 +371,8 @@ static void compare(struct comparison *comparison, struct note *note)
     if (!conflicts && !stands_now && !stands_for(note->how, touched->how))
         return;
     enum relation relation = relation_to(comparison, note->operation);
-    if (conflicts && !comparison->told->elsewhere && relation != AFTER && relation != BEFORE && obs_shape_meet(&note->shape, &touched->shape, &run)) {
+    if (conflicts && !comparison->told->elsewhere && relation != AFTER && relation != BEFORE &&
+        obs_shape_meet(&note->shape, &touched->shape, &run)) {
         struct mr_side noted = side_of(note->operation, note->how, note->place);
         struct mr_side now = side_of(comparison->operation, touched->how, touched->place);
         if (is_certain(note, touched))
