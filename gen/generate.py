@@ -57,7 +57,10 @@ def main(argv):
             text = RUNTIME_KINDS[kind](runtime.load(spec_dir), runtime.load_errors(spec_dir), include_dir)
     except table.TableError as error:
         sys.exit(f"spec: {error}")
-    Path(output).write_text(text)
+    # A file that stays as it was keeps its time, so that nothing is built again for it.
+    path = Path(output)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exported wrappers, the refusing stubs and the linker's version script."""
 
+from .calls import has_struct
 from .table import TableError
 from .text import GENERATED, wrap_call
 
@@ -11,18 +12,20 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
  * driver's state and calls the hand-written mr_<SYMBOL> in a visit (base/visit.h), so that what a handle leads to
  * stays what it is for as long as the call lasts. A function that is not implemented checks what hardware checks
  * first (state, context, handles) and answers CUDA_ERROR_NOT_SUPPORTED. Functions that might disturb a stream
- * capture ask first whether they may. */
+ * capture ask first whether they may. Where an observer is told of calls (api/observed.h), mr_observed_<SYMBOL> calls
+ * the wrapper once more, by its name in this file (mr_own_<SYMBOL>). */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cudaProfiler.h>
 
 #include "api/interop_types.h"
-#include "api/state.h"
+#include "api/observed.h"
 #include "api/stub.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "base/visit.h"
 #include "capture/capture.h"
+#include "observe/calls.h"
 
 #define MR_EXPORT __attribute__((visibility("default")))
 
@@ -30,12 +33,21 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 """
 
-STATE_CHECK = ["    if (__builtin_expect(!mr_driver_ready(), 0)) {",
-               "        return mr_driver_refuse();", "    }"]
+def _observed_call(elf, symbol):
+    """Where the wrapper finds that an observer is to be told, in the branch that calls hardly ever take."""
+    call = f"mr_observed_{elf}({', '.join(p.name for p in symbol.params)})"
+    return ["        if (mr_observed_outer()) {", f"            return {call};", "        }"]
 
-# What may be called before cuInit is refused as well once the process ends.
-END_CHECK = ["    if (__builtin_expect(mr_driver_ended(), 0)) {",
-             "        return mr_driver_refuse();", "    }"]
+
+def _unless_ready(elf, symbol, refusal):
+    return (["    if (__builtin_expect(!mr_driver_ready(), 0)) {"] + _observed_call(elf, symbol) +
+            ["        if (!mr_driver_open()) {"] + refusal + ["        }", "    }"])
+
+
+def _end_check(elf, symbol):
+    """What may be called before cuInit is refused as well once the process ends."""
+    return (["    if (__builtin_expect(mr_driver_past_ready(), 0)) {"] + _observed_call(elf, symbol) +
+            ["        if (mr_driver_ended()) {", "            return mr_driver_refuse();", "        }", "    }"])
 
 
 def _arguments(symbol, per_thread, before):
@@ -135,18 +147,18 @@ def _rules(symbol, per_thread):
     return rules
 
 
-def _state_check(symbol, per_thread):
+def _state_check(elf, symbol, per_thread):
     """Refuses the call before cuInit, with what hardware complains of before it looks at that, and once the process ends."""
     rules = _rules(symbol, per_thread)
     before = rules[:rules.index(("init", ""))] if ("init", "") in rules else []
     if not symbol.function.needs_init:
-        return list(END_CHECK)
+        return _end_check(elf, symbol)
     if not before:
-        return list(STATE_CHECK)
-    body = [STATE_CHECK[0], "        CUresult mr_refused = mr_driver_refuse();"]
+        return _unless_ready(elf, symbol, ["            return mr_driver_refuse();"])
+    body = ["            CUresult mr_refused = mr_driver_refuse();"]
     for condition, status in before:
-        body += [f"        if (mr_refused == CUDA_ERROR_NOT_INITIALIZED && ({condition})) {{", f"            return {status};", "        }"]
-    return body + ["        return mr_refused;", "    }"]
+        body += [f"            if (mr_refused == CUDA_ERROR_NOT_INITIALIZED && ({condition})) {{", f"                return {status};", "            }"]
+    return _unless_ready(elf, symbol, body + ["            return mr_refused;"])
 
 
 def _reorder(symbol, per_thread):
@@ -165,10 +177,10 @@ def _reorder(symbol, per_thread):
     return body + ["        }", "    }"]
 
 
-def _wrapper_body(symbol, per_thread):
+def _wrapper_body(elf, symbol, per_thread):
     before = []
     args = _arguments(symbol, per_thread, before)
-    body = _naming(symbol) + _state_check(symbol, per_thread)
+    body = _naming(symbol) + _state_check(elf, symbol, per_thread)
     if symbol.first_interface:
         body += ["    if (!mr_stub_first_interface()) {", "        return CUDA_ERROR_INVALID_CONTEXT;", "    }"]
     if symbol.function.unsafe_in_capture:
@@ -180,9 +192,9 @@ def _wrapper_body(symbol, per_thread):
                    "    mr_visit_end(mr_outer);"] + _reorder(symbol, per_thread) + ["    return mr_result;"]
 
 
-def _stub_body(symbol, per_thread):
+def _stub_body(elf, symbol, per_thread):
     function = symbol.function
-    body = _naming(symbol) + _state_check(symbol, per_thread)
+    body = _naming(symbol) + _state_check(elf, symbol, per_thread)
     if function.unsafe_in_capture:
         body += _capture_check()
     checks = []
@@ -204,6 +216,38 @@ def _stub_body(symbol, per_thread):
     return body
 
 
+def _observed(elf, symbol, per_thread):
+    """The function that tells an observer of a call, and makes it. Parameters are told as the driver takes them."""
+    before, values, after, called = [], [], [], elf
+    for param in symbol.params:
+        value = param.name
+        if per_thread and param.is_stream:
+            value = f"{param.name} == NULL ? CU_STREAM_PER_THREAD : {param.name}"
+        elif per_thread and param.type == "const CUlaunchConfig *":
+            before += ["    CUlaunchConfig mr_config;", f"    if ({param.name} != NULL && {param.name}->hStream == NULL) {{",
+                       f"        mr_config = *{param.name};", "        mr_config.hStream = CU_STREAM_PER_THREAD;",
+                       f"        {param.name} = &mr_config;", "    }"]
+        elif per_thread and param.type == "CUDA_GRAPH_INSTANTIATE_PARAMS *":
+            before += [f"    bool mr_mapped = {param.name} != NULL && {param.name}->hUploadStream == NULL;", "    if (mr_mapped) {",
+                       f"        {param.name}->hUploadStream = CU_STREAM_PER_THREAD;", "    }"]
+            after += ["    if (mr_mapped) {", f"        {param.name}->hUploadStream = NULL;", "    }"]
+        values.append(value)
+    if symbol.default_stream:
+        values.append("CU_STREAM_PER_THREAD" if per_thread else "CU_STREAM_LEGACY")
+    own = symbol.impl.elf
+    told = "NULL"
+    if has_struct(symbol):
+        told = "&mr_params"
+        before += [f"    struct mr_params_{own} mr_params = {{{', '.join(values) or '0'}}};"]
+    head = wrap_call(f"__attribute__((noinline, cold)) static CUresult mr_observed_{elf}", symbol.params)
+    alias = wrap_call(f"CUresult mr_own_{elf}", symbol.params)
+    return "\n".join([f"{alias}", f"    __attribute__((alias(\"{elf}\"), visibility(\"hidden\")));", head, "{"] + before + [
+        f"    struct mr_observed_call mr_call = {{.call = MR_CALL_{own}, .name = \"{symbol.function.name}\", .params = {told}}};",
+        "    mr_observed_enter(&mr_call);",
+        f"    CUresult mr_status = mr_own_{called}({', '.join(p.name for p in symbol.params)});",
+        "    mr_observed_leave(&mr_call, mr_status);"] + after + ["    return mr_status;", "}", ""])
+
+
 def emit_exports(functions):
     """exports.c."""
     out = [PROLOGUE.format(generated=GENERATED)]
@@ -214,7 +258,8 @@ def emit_exports(functions):
                 forms.append((symbol.per_thread_elf, True))
             for elf, per_thread in forms:
                 head = wrap_call(f"MR_EXPORT CUresult CUDAAPI {elf}", symbol.params)
-                body = _wrapper_body(symbol, per_thread) if symbol.has_body else _stub_body(symbol, per_thread)
+                body = (_wrapper_body if symbol.has_body else _stub_body)(elf, symbol, per_thread)
+                out.append(_observed(elf, symbol, per_thread))
                 out.append("\n".join([head, "{"] + body + ["}", ""]))
     return "\n".join(out)
 

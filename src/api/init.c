@@ -2,6 +2,7 @@
 /* Initialisation and version (driver API manual, Initialization and Version Management). */
 #include "api_impl.h"
 
+#include "api/observed.h"
 #include "api/state.h"
 #include "api/wiring.h"
 #include "base/call.h"
@@ -20,12 +21,12 @@ CUresult mr_cuInit(unsigned int Flags)
         mr_call_log(MR_LOG_INFO, "flags must be 0, not %#x", Flags);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (mr_driver_ready())
+    if (mr_driver_open())
         return CUDA_SUCCESS;
     mr_lock_take(&init_lock);
     int state = atomic_load_explicit(&mr_driver_state, memory_order_acquire);
     if (state != MR_DRIVER_NEW) {
-        status = state == MR_DRIVER_READY ? CUDA_SUCCESS : mr_driver_refuse();
+        status = mr_driver_open() ? CUDA_SUCCESS : mr_driver_refuse();
         goto done;
     }
     mr_log_setup_keeping();
@@ -43,7 +44,8 @@ CUresult mr_cuInit(unsigned int Flags)
         status = CUDA_ERROR_OUT_OF_MEMORY;
         goto done;
     }
-    atomic_store_explicit(&mr_driver_state, MR_DRIVER_READY, memory_order_release);
+    atomic_store_explicit(&mr_driver_state, mr_observed_begin() ? MR_DRIVER_OBSERVED : MR_DRIVER_READY,
+                          memory_order_release);
 done:
     mr_lock_drop(&init_lock);
     return status;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/call.h"
+#include "observe/hooks.h"
 
 _Atomic int mr_driver_state = MR_DRIVER_NEW;
 
@@ -30,10 +31,17 @@ CUresult mr_driver_refuse(void)
     }
 }
 
+/* From open to another state; anything else stays. False if it wasn't open. */
+static bool move_on(int state)
+{
+    int ready = MR_DRIVER_READY, observed = MR_DRIVER_OBSERVED;
+    return atomic_compare_exchange_strong(&mr_driver_state, &ready, state) ||
+           atomic_compare_exchange_strong(&mr_driver_state, &observed, state);
+}
+
 static void after_fork_in_child(void)
 {
-    int ready = MR_DRIVER_READY;
-    atomic_compare_exchange_strong(&mr_driver_state, &ready, MR_DRIVER_FORKED);
+    (void)move_on(MR_DRIVER_FORKED);
 }
 
 bool mr_driver_watch_fork(void)
@@ -43,8 +51,8 @@ bool mr_driver_watch_fork(void)
 
 static void end_of_driver(void)
 {
-    int ready = MR_DRIVER_READY;
-    atomic_compare_exchange_strong(&mr_driver_state, &ready, MR_DRIVER_ENDED);
+    if (move_on(MR_DRIVER_ENDED))
+        mr_observe_finish();
 }
 
 bool mr_driver_watch_exit(void)

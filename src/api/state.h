@@ -14,18 +14,37 @@ enum mr_driver_state_value {
     MR_DRIVER_READY, /* every call is open */
     MR_DRIVER_ENDED, /* the process is ending: nothing works any more */
     MR_DRIVER_FORKED, /* the child of a process that had called cuInit: nothing works */
+    MR_DRIVER_OBSERVED, /* every call is open, and an observer is told of it (api/observed.h) */
 };
 
 /* Written by cuInit and by the process's end, both under the initialisation lock; read by any
  * thread without a lock. The store of MR_DRIVER_READY releases all that cuInit set up. */
 extern _Atomic int mr_driver_state __attribute__((visibility("hidden")));
 
+/* The way of calls that nobody observes. */
 static inline bool mr_driver_ready(void)
 {
     return atomic_load_explicit(&mr_driver_state, memory_order_acquire) == MR_DRIVER_READY;
 }
 
-/* For the few calls that are open before cuInit. */
+/* Every call is open. */
+static inline bool mr_driver_open(void)
+{
+    int state = atomic_load_explicit(&mr_driver_state, memory_order_acquire);
+    return state == MR_DRIVER_READY || state == MR_DRIVER_OBSERVED;
+}
+
+static inline bool mr_driver_observed(void)
+{
+    return atomic_load_explicit(&mr_driver_state, memory_order_acquire) == MR_DRIVER_OBSERVED;
+}
+
+/* For the few calls that are open before cuInit: false if there is nothing to look at. */
+static inline bool mr_driver_past_ready(void)
+{
+    return atomic_load_explicit(&mr_driver_state, memory_order_acquire) > MR_DRIVER_READY;
+}
+
 static inline bool mr_driver_ended(void)
 {
     return atomic_load_explicit(&mr_driver_state, memory_order_acquire) == MR_DRIVER_ENDED;

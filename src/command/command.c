@@ -63,6 +63,28 @@ void mr_command_free(struct mr_command *command)
     mr_pool_put(&commands[is_long(command->kind)], command);
 }
 
+/* Bytes of the staged source, up to where its origin stands. */
+static size_t staged_bytes(const struct mr_copy *copy)
+{
+    size_t align = _Alignof(struct mr_copy_origin);
+    return (copy->width * copy->height * copy->depth + align - 1) & ~(align - 1);
+}
+
+void *mr_copy_stage(const struct mr_copy *copy)
+{
+    size_t bytes = staged_bytes(copy);
+    char *staged = mr_alloc(bytes + sizeof(struct mr_copy_origin));
+    if (staged)
+        *(struct mr_copy_origin *)(void *)(staged + bytes) =
+            (struct mr_copy_origin){copy->source, copy->source_pitch, copy->source_slice};
+    return staged;
+}
+
+const struct mr_copy_origin *mr_copy_origin(const struct mr_copy *copy)
+{
+    return (const void *)((const char *)copy->source + staged_bytes(copy));
+}
+
 const char *mr_command_name(enum mr_command_kind kind)
 {
     static const char *const names[] = {

@@ -35,8 +35,20 @@ struct mr_copy {
     size_t width, height, depth;
     size_t destination_pitch, source_pitch;
     size_t destination_slice, source_slice;
-    bool owns_source; /* the source is a staged copy made with mr_alloc; freed with the command */
+    bool owns_source; /* the source is a staged copy made with mr_copy_stage; freed with the command */
 };
+
+/* Where a staged source came from. */
+struct mr_copy_origin {
+    const void *source;
+    size_t pitch, slice;
+};
+
+/* Room for a staged source of a copy that names the program's; NULL when memory is short. */
+void *mr_copy_stage(const struct mr_copy *copy) __attribute__((warn_unused_result));
+
+/* Of a copy that owns its source: where that came from. Valid as long as the command. */
+const struct mr_copy_origin *mr_copy_origin(const struct mr_copy *copy);
 
 /* `width` elements of `element` bytes (1, 2 or 4) in each of `height` rows. */
 struct mr_fill {
@@ -46,6 +58,12 @@ struct mr_fill {
     uint8_t element;
 };
 
+enum mr_async_kind {
+    MR_ASYNC_OTHER, /* the driver's own */
+    MR_ASYNC_GRAPH, /* a run of a graph */
+    MR_ASYNC_BATCH, /* memory operations */
+} __attribute__((packed));
+
 /* Work whose end may come later. `begin` is called once, by the thread that owns the stream, with no lock held. True:
  * it is complete, *status says how. False: it goes on, and the thread that ends it stores resume->status and then calls
  * resume->resume(resume), with no lock held. `key` sorts what it hands to the engine. */
@@ -53,6 +71,7 @@ struct mr_async {
     bool (*begin)(void *data, uint64_t key, struct mr_job *resume, CUresult *status);
     void (*free)(void *data); /* gives up `data`, whether it was begun or not */
     void *data;
+    enum mr_async_kind kind;
     bool quick; /* `begin` takes a microsecond or less: it may run on any thread at once */
     bool always; /* `begin` is called in a failed context too: it looks itself, and leaves out what it must */
 };

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/call.h"
 #include "base/sanitizer.h"
+#include "engine/tell.h"
 #include "engine/watch.h"
 #include "kernel/fault.h"
 #include "memory/allocation.h"
@@ -191,6 +192,32 @@ static bool run_op(const CUstreamBatchMemOpParams *op)
     return done;
 }
 
+/* For the guard: one operation. */
+static void run_one(void *data)
+{
+    struct mr_batch *batch = data;
+    if (run_op(&batch->ops[batch->next]))
+        batch->next = batch->next + 1;
+}
+
+/* Under an observer, which is told of a write before anything can see it, and of a wait once it is over: so of a write
+ * before the wait that it lets go on. */
+static CUresult run_told(struct mr_batch *batch)
+{
+    CUresult status = CUDA_SUCCESS;
+    bool done = true;
+    while (status == CUDA_SUCCESS && done && batch->next < batch->count) {
+        unsigned at = batch->next;
+        if (is_write(&batch->ops[at]))
+            mr_tell_memory_op(batch->resume->told, &batch->ops[at]);
+        status = mr_fault_guard(run_one, batch);
+        done = batch->next != at;
+        if (done && is_wait(&batch->ops[at]))
+            mr_tell_memory_op(batch->resume->told, &batch->ops[at]);
+    }
+    return status;
+}
+
 /* For the guard: on from `next`, up to the end or a wait that is pending. */
 static void run_ops(void *data)
 {
@@ -211,7 +238,7 @@ static bool run_on(struct mr_batch *batch, CUresult *status)
 {
     for (;;) {
         unsigned first = batch->next;
-        *status = mr_fault_guard(run_ops, batch);
+        *status = batch->resume->told ? run_told(batch) : mr_fault_guard(run_ops, batch);
         for (unsigned i = first; i < batch->next; i++)
             if (is_write(&batch->ops[i]))
                 mr_watch_ring_at(place_of(batch->ops[i].writeValue.address));
@@ -237,6 +264,7 @@ static void wait_over(struct mr_watch *watch)
     if (status == CUDA_SUCCESS)
         status = mr_context_error(batch->context);
     if (status == CUDA_SUCCESS) {
+        mr_tell_memory_op(resume->told, &batch->ops[batch->next]);
         batch->next = batch->next + 1;
         if (!run_on(batch, &status))
             return;
@@ -298,6 +326,7 @@ struct mr_command *mr_batch_command(struct mr_batch *batch)
     command->async.begin = begin_command;
     command->async.free = free_command;
     command->async.data = batch;
+    command->async.kind = MR_ASYNC_BATCH;
     command->async.quick = true;
     return command;
 }

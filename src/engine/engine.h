@@ -27,6 +27,7 @@
 
 struct mr_launch;
 struct mr_put_back;
+struct mr_told;
 
 #define MR_ENGINE_KEY_NONE UINT64_MAX
 
@@ -111,6 +112,7 @@ struct mr_job {
                                              lock held */
     struct mr_launch *launch; /* NULL for a copy or fill */
     const struct mr_command *command; /* the copy or fill */
+    struct mr_told *told; /* what an observer is told of it, as long as it runs; else NULL */
     struct mr_grid_workspace workspace; /* of a cooperative launch */
     uint64_t key, total, grain; /* grain: blocks per claim, a starting value; see job.c */
     struct mr_shares *shares; /* of the blocks, or NULL: claimed in order */

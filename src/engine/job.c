@@ -22,6 +22,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/shares.h"
+#include "engine/tell.h"
 #include "engine/transfer.h"
 #include "engine/workers.h"
 #include "kernel/fault.h"
@@ -186,14 +187,23 @@ static void close_job(struct mr_job *job)
     mr_lock_drop(&mr_engine.lock);
 }
 
+/* The thread is inside a job since `from`: it tells of that, if an observer wants to know. */
+static void tell_part(struct mr_job *job, uint64_t from)
+{
+    if (__builtin_expect(job->told != NULL, 0))
+        mr_tell_slice(job->told, from);
+}
+
 /* True if a worker has left the job before its end, for work of a higher priority that waits: it has been counted out
- * already. Somebody always stays. */
-static bool gives_way(struct mr_job *job, const struct mr_runner *self)
+ * already. Somebody always stays. `since`: when it came in, or told of its part. */
+static bool gives_way(struct mr_job *job, const struct mr_runner *self, uint64_t *since)
 {
     uint64_t top = atomic_load_explicit(&mr_engine.top_key, memory_order_relaxed);
     if (__builtin_expect(mr_engine_level(top) >= mr_engine_level(job->key), 1) || !self->is_worker)
         return false;
     bool gone = false;
+    tell_part(job, *since);
+    *since = mr_clock_ns();
     mr_lock_take(&mr_engine.lock);
     if (atomic_load_explicit(&job->open, memory_order_relaxed) &&
         mr_engine_level(mr_engine.top_key) < mr_engine_level(job->key)) {
@@ -291,6 +301,7 @@ static bool run_chunks(struct mr_job *job, struct mr_runner *self)
     bool fixed = !job->launch || (job->launch->code->flags & MR_CODE_WAITS) != 0;
     unsigned own = job->shares ? mr_shares_own(job->shares, self->number) : 0;
     uint64_t grain = job->grain, key = job->launch ? estimate_key(job->launch) : 0, first, end;
+    uint64_t since = job->told ? mr_clock_ns() : 0;
     struct mr_job *outer = self->job;
     self->job = job;
     atomic_store_explicit(&self->running, job->launch ? job : NULL, memory_order_relaxed);
@@ -309,12 +320,14 @@ static bool run_chunks(struct mr_job *job, struct mr_runner *self)
             grain = took ? chunk_ns(job->launch) * (end - first) / took : most;
             grain = grain < 1 ? 1 : grain > most ? most : grain;
         }
-        stayed = !gives_way(job, self);
+        stayed = !gives_way(job, self, &since);
     }
     self->job = outer;
     atomic_store_explicit(&self->running, NULL, memory_order_relaxed);
-    if (stayed)
+    if (stayed) {
+        tell_part(job, since);
         close_job(job);
+    }
     return stayed;
 }
 
@@ -330,6 +343,7 @@ static bool run_cooperative(struct mr_job *job, struct mr_runner *self)
 {
     struct mr_block_source source = {.take = take_block, .data = job, .workspace = &job->workspace};
     struct mr_job *outer = self ? self->job : NULL;
+    uint64_t since = job->told ? mr_clock_ns() : 0;
     if (self)
         self->job = job;
     CUresult status = mr_launch_run_together(job->launch, &source, self ? self->number : 2 * MR_WORKERS_LIMIT);
@@ -340,6 +354,7 @@ static bool run_cooperative(struct mr_job *job, struct mr_runner *self)
     }
     if (status != CUDA_SUCCESS)
         give_up(job, status);
+    tell_part(job, since);
     close_job(job);
     return true;
 }
@@ -411,6 +426,7 @@ static bool run_alone(struct mr_job *job, uint64_t about, struct mr_runner *self
     atomic_store_explicit(&self->running, job, memory_order_relaxed);
     *status = run_blocks(job->launch, 0, job->total, self);
     atomic_store_explicit(&self->running, NULL, memory_order_relaxed);
+    tell_part(job, begin);
     if (__builtin_expect(!was_cut(self), 1)) {
         estimate_put(about, mr_clock_ns() - begin, job->total);
         return true;

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "engine/tell.h"
 #include "engine/workers.h"
 #include "kernel/launch.h"
 #include "kernel/progress.h"
@@ -78,6 +79,7 @@ struct mr_runner *mr_runner_self(void)
         mr_list_append(&mr_engine.runners, &self->link);
         mr_lock_drop(&mr_engine.lock);
     }
+    mr_tell_worker = self->number;
     return runner_self = self;
 }
 

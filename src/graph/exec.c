@@ -243,7 +243,8 @@ CUresult mr_exec_launch_begin(struct mr_exec *exec, struct mr_stream *stream, st
     struct mr_mark *done = mr_mark_new();
     struct mr_command *command = mr_command_new(MR_COMMAND_ASYNC), *wait = NULL;
     if (command)
-        command->async = (struct mr_async){.begin = mr_run_begin, .free = run_drop, .data = run, .always = true};
+        command->async = (struct mr_async){
+            .begin = mr_run_begin, .free = run_drop, .data = run, .kind = MR_ASYNC_GRAPH, .always = true};
     bool made =
         run && done && command && make_wait(exec, stream, &wait) && (!exec->plan->has_host_copies || mr_run_stage(run));
     CUresult status = made ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

@@ -13,6 +13,7 @@
 
 struct mr_batch;
 struct mr_plan;
+struct mr_told;
 
 #define MR_STEP_NONE UINT32_MAX
 
@@ -46,6 +47,7 @@ struct mr_step {
     uint32_t region; /* that it belongs to */
     uint32_t extra; /* an event's index in plan->events; a conditional's first region; a child's last step: its first */
     bool disabled;
+    struct mr_told *told; /* of this run, while an observer is told of it; else NULL */
     void *staged; /* of this run, for a copy: where it takes from; borrowed */
     struct mr_shared_step *shared; /* owned; NULL if it never needs one */
     union {
@@ -149,6 +151,10 @@ void mr_run_leave_memory(struct mr_run *run);
 bool mr_run_begin(void *data, uint64_t key, struct mr_job *resume, CUresult *status);
 void mr_run_task(struct mr_task *task);
 void mr_run_step_ended(struct mr_plan *plan, uint32_t step, CUresult status);
+
+/* exec_tell.c: a step begins; it has ended, and nobody has learnt of that. Where works are told of. */
+void mr_run_tell_begin(struct mr_plan *plan, struct mr_step *step);
+void mr_run_tell_end(struct mr_step *step, CUresult status);
 
 /* A copy with other works for some steps: works[i], unless NULL, for step i, whose references the caller keeps. */
 struct mr_plan *mr_plan_copy_with(const struct mr_plan *plan, struct mr_work *const *works)

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/batch.h"
+#include "engine/tell.h"
 #include "engine/transfer.h"
 #include "engine/watch.h"
 #include "graph/conditional.h"
@@ -227,7 +228,6 @@ static uint64_t key_of(const struct mr_plan *plan, const struct mr_work *work)
 /* Begins something that may end on another thread, which counts as inside until then. */
 static bool run_kernel(struct mr_plan *plan, struct mr_step *step, CUresult *status)
 {
-    mr_launch_renew(step->launch);
     if (!step->shared)
         return mr_job_run(NULL, step->launch, 0, status);
     atomic_fetch_add_explicit(&plan->inside, 1, memory_order_relaxed);
@@ -328,6 +328,10 @@ static bool carry_out(struct mr_plan *plan, uint32_t at)
         return true;
     if (before != CUDA_SUCCESS)
         return true;
+    if (step->work->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        mr_launch_renew(step->launch);
+    if (mr_tells())
+        mr_run_tell_begin(plan, step);
     switch ((int)step->work->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
         done = run_kernel(plan, step, &status);
@@ -340,6 +344,8 @@ static bool carry_out(struct mr_plan *plan, uint32_t at)
         status = run_host(step);
         break;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        if (mr_tells())
+            mr_run_tell_end(step, CUDA_SUCCESS);
         run_record(plan->run, step, CUDA_SUCCESS);
         break;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
@@ -351,6 +357,8 @@ static bool carry_out(struct mr_plan *plan, uint32_t at)
     default: /* empty, the start of a child, memory nodes: their work was done when the run was made */
         break;
     }
+    if (done && mr_tells())
+        mr_run_tell_end(step, status);
     if (done)
         mr_watch_ring();
     if (done && status != CUDA_SUCCESS)
@@ -462,6 +470,8 @@ void mr_run_step_ended(struct mr_plan *plan, uint32_t at, CUresult status)
 {
     struct mr_ready ready = {.first = MR_STEP_NONE};
     const struct mr_work *work = plan->steps[at].work;
+    if (mr_tells())
+        mr_run_tell_end(&plan->steps[at], status);
     if (status != CUDA_SUCCESS)
         note_status(plan, work->context ? work->context : plan->run->context, status);
     end_step(plan, at, &ready);

@@ -78,6 +78,7 @@ enum mr_access_how {
     MR_ACCESS_WRITE = 2,
     MR_ACCESS_ATOMIC = 4,  /* with READ or WRITE: such accesses do not race with each other */
     MR_ACCESS_ROUGH = 8,   /* the box may hold bytes that were not touched: memory for exact notes was short */
+    MR_ACCESS_CALL = 16,   /* done by the call that asked for the work, before it returned: small pageable sources */
 };
 
 /* `rows` runs of `width` bytes, `pitch` bytes apart. `place`: of a kernel, an index for `mr_observe_place`; else 0. */
@@ -87,6 +88,12 @@ struct mr_access {
     uint32_t place;
     uint32_t how;
 };
+
+/* Bytes of arrays are at no address of the program's: they stand at the array's address for observers, plus their place
+ * (row by row, without gaps; the levels of a mipmapped array one after the other). No two arrays have the same address,
+ * and no memory has one above MR_OBSERVED_ARRAYS. `number`: of the array, unique in the process. */
+#define MR_OBSERVED_ARRAYS ((uintptr_t)1 << 63)
+#define MR_OBSERVED_ARRAY(number) (MR_OBSERVED_ARRAYS | ((uintptr_t)(number) & 0x7ffffff) << 36)
 
 /* Where in a kernel's source an access is. `file` and `line` are of the .cu file where the module tells (.loc), else
  * NULL and 0; `ptx_line` counts from 1. Valid as long as the process. */
@@ -98,11 +105,12 @@ struct mr_observed_place {
 #define MR_OBSERVER_VERSION 1u
 
 struct mr_observer {
-    uint32_t version;      /* MR_OBSERVER_VERSION */
-    uint32_t points;       /* bits of enum mr_observe_point that it wants */
+    uint32_t version; /* MR_OBSERVER_VERSION */
+    uint32_t points; /* bits of enum mr_observe_point that it wants */
     void (*enter)(struct mr_observed_call *call);
     void (*leave)(struct mr_observed_call *call, CUresult status);
-    /* The call that this thread is in has queued the work. A call may queue several, or none. */
+    /* The call that this thread is in has queued the work. A call may queue several, or none. A work that is left out
+     * because its context has failed begins and ends with that status. */
     void (*bind)(const struct mr_observed_work *work);
     void (*begin)(const struct mr_observed_work *work);
     void (*end)(const struct mr_observed_work *work, CUresult status);
@@ -114,7 +122,10 @@ struct mr_observer {
     void (*slice)(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to);
     /* May this work, or step, begin now? False: the engine asks again when another one has ended. */
     bool (*may_begin)(const struct mr_observed_work *work);
-    /* The process ends: by exit or the last return of main (signal 0), or by a fatal signal. Called once. */
+    /* The process ends: by exit, quick_exit or the last return of main (signal 0), or by a signal that the program left
+     * to its default action. Called once, on a thread of its own; points of other threads may come meanwhile and
+     * afterwards. After a signal the thread that got it stands where it was, perhaps inside the observer, and waits 30
+     * seconds at most. _exit and exec come without a word. */
     void (*finish)(int signal);
 };
 

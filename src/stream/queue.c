@@ -19,10 +19,12 @@
 #include "base/chaos.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/tell.h"
 #include "engine/transfer.h"
 #include "engine/watch.h"
 #include "event/release.h"
 #include "object/context.h"
+#include "observe/hooks.h"
 #include "stream/stream_private.h"
 
 #define INLINE_BYTES (64u << 10)
@@ -204,6 +206,17 @@ static bool is_short(const struct mr_command *command)
     }
 }
 
+/* Lock held. */
+__attribute__((noinline, cold)) static void tell_bind(struct mr_stream *stream, const struct mr_command *command)
+{
+    MR_HELD(&stream->lock);
+    struct mr_observed_work work;
+    if (command->kind == MR_COMMAND_RECORD || command->kind == MR_COMMAND_WAIT)
+        return;
+    mr_tell_describe(command, stream->id, stream->context, &work);
+    mr_observer.bind(&work);
+}
+
 struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command)
 {
     MR_HELD(&stream->lock);
@@ -220,6 +233,8 @@ struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command
     else if (command->kind == MR_COMMAND_WAIT && atomic_load_explicit(&mr_stream_joins_kept, memory_order_relaxed) &&
              !mr_mark_is_done(command->wait.on))
         mr_stream_join(stream, command);
+    if (mr_observes(MR_OBSERVE_CALLS))
+        tell_bind(stream, command);
     if (state_of(stream) != MR_STREAM_IDLE)
         return put;
     atomic_store_explicit(&stream->oldest, command->sequence, memory_order_relaxed);
@@ -269,7 +284,8 @@ void mr_stream_drain_released(void)
 
 /* Runs the command, or leaves it if the context has failed. False: its end comes later, from other threads, and the
  * stream is theirs. No lock held. */
-static bool execute(struct mr_stream *stream, struct mr_command *command, CUresult *status)
+static inline __attribute__((always_inline)) bool carry_out(struct mr_stream *stream, struct mr_command *command,
+                                                            CUresult *status)
 {
     MR_MAY_WAIT();
     mr_chaos_point();
@@ -287,6 +303,33 @@ static bool execute(struct mr_stream *stream, struct mr_command *command, CUresu
     CUresult before = *status;
     *status = mr_command_execute(command, before);
     return true;
+}
+
+/* The stream's command has ended, and nobody has learnt of that. */
+static void tell_end(struct mr_stream *stream, const struct mr_command *command, CUresult status)
+{
+    struct mr_told *told = stream->job.told;
+    stream->job.told = NULL;
+    mr_tell_command(told, command, status);
+    mr_tell_end(told, status);
+}
+
+__attribute__((noinline, cold)) static bool execute_told(struct mr_stream *stream, struct mr_command *command,
+                                                         CUresult *status)
+{
+    struct mr_observed_work work;
+    mr_tell_describe(command, stream->id, stream->context, &work);
+    stream->job.told = mr_tell_begin(&work);
+    if (!carry_out(stream, command, status))
+        return false;
+    tell_end(stream, command, *status);
+    return true;
+}
+
+/* As carry_out; an observer is told. */
+static bool execute(struct mr_stream *stream, struct mr_command *command, CUresult *status)
+{
+    return mr_tells() ? execute_told(stream, command, status) : carry_out(stream, command, status);
 }
 
 /* A command that failed on its own, away from the call that submitted it, fails the context. */
@@ -448,6 +491,8 @@ void mr_stream_job_resume(struct mr_job *job)
 {
     struct mr_stream *stream = MR_CONTAINER(job, struct mr_stream, job);
     CUresult status = (CUresult)atomic_load(&job->status);
+    if (mr_tells())
+        tell_end(stream, stream->running, status);
     mr_watch_ring();
     note_failure(stream, stream->running, status);
     /* A worker that left a job last goes on with the stream. What runs in steps ends somewhere in them, and is not

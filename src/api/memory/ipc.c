@@ -32,7 +32,7 @@ CUresult mr_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
         return mr_bad_value("pHandle is NULL");
     if (!dptr)
         return mr_bad_value("dptr is NULL");
-    if (!mr_driver_ready())
+    if (!mr_driver_open())
         return mr_driver_refuse();
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
@@ -91,7 +91,7 @@ CUresult mr_cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
         return mr_bad_value("pHandle is NULL");
     if (!event)
         return mr_bad_value("event is NULL");
-    if (!mr_driver_ready())
+    if (!mr_driver_open())
         return mr_driver_refuse();
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)

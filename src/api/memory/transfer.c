@@ -40,7 +40,7 @@ static void copy_touch(void *data)
 static CUresult stage_source(struct mr_copy *copy)
 {
     struct mr_copy pack = *copy;
-    void *staged = mr_alloc(copy->width * copy->height * copy->depth);
+    void *staged = mr_copy_stage(copy);
     if (!staged)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pack.destination = staged;

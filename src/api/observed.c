@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an observer is given by the driver, and the calls that it is told of. */
+#include "api/observed.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "object/context.h"
+
+static void pause_calls(bool on)
+{
+    if (on)
+        mr_observe_depth++;
+    else
+        mr_observe_depth--;
+}
+
+static void *own_library;
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+
+/* The library that this code is in; none in a program that is linked with the driver's objects. */
+static void find_own(void)
+{
+    Dl_info self;
+    if (dladdr((void *)&own_library, &self) != 0 && self.dli_fname)
+        own_library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+static void *find_function(const char *name)
+{
+    pthread_once(&own_once, find_own);
+    return dlsym(own_library ? own_library : RTLD_DEFAULT, name);
+}
+
+static bool find_place(uint32_t place, struct mr_observed_place *out)
+{
+    (void)place, (void)out;
+    return false; /* no access has a place */
+}
+
+static void ask_again(void)
+{
+}
+
+bool mr_observed_begin(void)
+{
+    static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
+                                                     .place = find_place,
+                                                     .pause = pause_calls,
+                                                     .ask_again = ask_again,
+                                                     .function = find_function};
+    mr_observe_load(&driver);
+    return mr_observes(MR_OBSERVE_CALLS);
+}
+
+void mr_observed_enter(struct mr_observed_call *call)
+{
+    static _Atomic uint64_t calls;
+    const struct mr_context *context = mr_context_current();
+    mr_observe_depth++;
+    call->site = mr_observe_site;
+    call->context = context ? context->handle : NULL;
+    call->number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
+    mr_observer.enter(call);
+}
+
+void mr_observed_leave(struct mr_observed_call *call, CUresult status)
+{
+    mr_observer.leave(call, status);
+    mr_observe_depth--;
+}

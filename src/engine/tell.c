@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What works are, and which bytes they touch, for an observer. */
+#include "engine/tell.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "kernel/launch.h"
+#include "memory/observed.h"
+#include "observe/names.h"
+
+#define BOXES 64u                      /* told of in one call */
+
+_Thread_local unsigned mr_tell_worker __attribute__((tls_model("initial-exec"))) = MR_TELL_NO_WORKER;
+
+uint64_t mr_tell_copy_bytes(const struct mr_copy *copy)
+{
+    return (uint64_t)copy->width * copy->height * copy->depth;
+}
+
+uint64_t mr_tell_fill_bytes(const struct mr_fill *fill)
+{
+    return (uint64_t)fill->width * fill->element * fill->height;
+}
+
+void mr_tell_describe_launch(const struct mr_launch *launch, struct mr_observed_work *out)
+{
+    out->kind = MR_OBSERVED_KERNEL;
+    out->grid = launch->id;
+    out->kernel = mr_observe_name(launch->code->name);
+    for (int i = 0; i < 3; i++) {
+        out->blocks[i] = launch->grid[i];
+        out->threads[i] = launch->block[i];
+    }
+}
+
+static enum mr_observed_kind async_kind(const struct mr_async *async)
+{
+    switch (async->kind) {
+    case MR_ASYNC_GRAPH:
+        return MR_OBSERVED_GRAPH;
+    case MR_ASYNC_BATCH:
+        return MR_OBSERVED_MEMORY_OP;
+    case MR_ASYNC_OTHER:
+        break;
+    }
+    return MR_OBSERVED_OTHER;
+}
+
+void mr_tell_describe(const struct mr_command *command, uint64_t stream, const struct mr_context *context,
+                      struct mr_observed_work *out)
+{
+    *out = (struct mr_observed_work){
+        .work = command->sequence, .kind = MR_OBSERVED_OTHER, .stream = stream, .context = context->handle};
+    switch (command->kind) {
+    case MR_COMMAND_COPY:
+        out->kind = MR_OBSERVED_COPY;
+        out->bytes = mr_tell_copy_bytes(&command->copy);
+        break;
+    case MR_COMMAND_FILL:
+        out->kind = MR_OBSERVED_FILL;
+        out->bytes = mr_tell_fill_bytes(&command->fill);
+        break;
+    case MR_COMMAND_LAUNCH:
+        mr_tell_describe_launch(command->launch, out);
+        break;
+    case MR_COMMAND_HOST:
+    case MR_COMMAND_CALLBACK:
+        out->kind = MR_OBSERVED_HOST;
+        break;
+    case MR_COMMAND_ASYNC:
+        out->kind = async_kind(&command->async);
+        break;
+    case MR_COMMAND_RECORD:
+    case MR_COMMAND_WAIT:
+    case MR_COMMAND_RELEASE:
+        break;
+    }
+}
+
+struct mr_told *mr_tell_begin(const struct mr_observed_work *work)
+{
+    struct mr_told *told = mr_alloc(sizeof *told);
+    if (!told) {
+        mr_log(MR_LOG_WARN, "memory is short: an observer is not told of work %llu", (unsigned long long)work->work);
+        return NULL;
+    }
+    told->work = *work;
+    told->began = mr_clock_ns();
+    atomic_init(&told->sliced, false);
+    if (mr_observes(MR_OBSERVE_WORK))
+        mr_observer.begin(work);
+    return told;
+}
+
+void mr_tell_slice(struct mr_told *told, uint64_t from)
+{
+    atomic_store_explicit(&told->sliced, true, memory_order_relaxed);
+    if (mr_observes(MR_OBSERVE_WORK))
+        mr_observer.slice(&told->work, mr_tell_worker, from, mr_clock_ns());
+}
+
+/* Works that a thread is busy with from their begin to their end, unless they are jobs. */
+static bool takes_a_thread(enum mr_observed_kind kind)
+{
+    return kind == MR_OBSERVED_KERNEL || kind == MR_OBSERVED_COPY || kind == MR_OBSERVED_FILL ||
+           kind == MR_OBSERVED_HOST;
+}
+
+void mr_tell_end(struct mr_told *told, CUresult status)
+{
+    if (!told)
+        return;
+    if (takes_a_thread(told->work.kind) && !atomic_load_explicit(&told->sliced, memory_order_relaxed))
+        mr_tell_slice(told, told->began);
+    if (mr_observes(MR_OBSERVE_WORK))
+        mr_observer.end(&told->work, status);
+    mr_free(told);
+}
+
+/* ---- boxes ---- */
+
+/* Boxes on their way to the observer. */
+struct boxes {
+    const struct mr_observed_work *work;
+    size_t count;
+    struct mr_access at[BOXES];
+};
+
+static void send(struct boxes *boxes)
+{
+    if (boxes->count)
+        mr_memory_tell(boxes->work, boxes->at, boxes->count);
+    boxes->count = 0;
+}
+
+static void add(struct boxes *boxes, uintptr_t first, size_t width, size_t rows, size_t pitch, uint32_t how)
+{
+    if (!width || !rows)
+        return;
+    if (rows > 1 && pitch == width) {
+        width *= rows;
+        rows = 1;
+    }
+    if (boxes->count == BOXES)
+        send(boxes);
+    boxes->at[boxes->count++] =
+        (struct mr_access){.first = first, .width = width, .rows = rows, .pitch = rows > 1 ? pitch : width, .how = how};
+}
+
+/* One side of a copy: slices that follow each other at the pitch of the rows are one box. */
+static void add_side(struct boxes *boxes, const struct mr_copy *copy, const void *address, size_t pitch, size_t slice,
+                     uint32_t how)
+{
+    if (copy->depth <= 1 || slice == pitch * copy->height) {
+        add(boxes, (uintptr_t)address, copy->width, copy->height * copy->depth, pitch, how);
+        return;
+    }
+    if (copy->height == 1) {
+        add(boxes, (uintptr_t)address, copy->width, copy->depth, slice, how);
+        return;
+    }
+    for (size_t z = 0; z < copy->depth; z++)
+        add(boxes, (uintptr_t)address + z * slice, copy->width, copy->height, pitch, how);
+}
+
+void mr_tell_copy(struct mr_told *told, const struct mr_copy *copy, const struct mr_copy_origin *staged)
+{
+    if (!told || !mr_observes(MR_OBSERVE_ACCESS))
+        return;
+    struct boxes boxes = {.work = &told->work};
+    if (staged)
+        add_side(&boxes, copy, staged->source, staged->pitch, staged->slice, MR_ACCESS_READ | MR_ACCESS_CALL);
+    else
+        add_side(&boxes, copy, copy->source, copy->source_pitch, copy->source_slice, MR_ACCESS_READ);
+    add_side(&boxes, copy, copy->destination, copy->destination_pitch, copy->destination_slice, MR_ACCESS_WRITE);
+    send(&boxes);
+}
+
+void mr_tell_fill(struct mr_told *told, const struct mr_fill *fill)
+{
+    if (!told || !mr_observes(MR_OBSERVE_ACCESS))
+        return;
+    struct boxes boxes = {.work = &told->work};
+    add(&boxes, (uintptr_t)fill->destination, fill->width * fill->element, fill->height, fill->pitch, MR_ACCESS_WRITE);
+    send(&boxes);
+}
+
+void mr_tell_memory_op(struct mr_told *told, const CUstreamBatchMemOpParams *op)
+{
+    if (!told || !mr_observes(MR_OBSERVE_ACCESS))
+        return;
+    struct boxes boxes = {.work = &told->work};
+    uintptr_t place = (uintptr_t)op->waitValue.address;
+    switch ((int)op->operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        add(&boxes, place, op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ? 8 : 4, 1, 0,
+            MR_ACCESS_READ | MR_ACCESS_ATOMIC);
+        break;
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        add(&boxes, place, op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64 ? 8 : 4, 1, 0,
+            MR_ACCESS_WRITE | MR_ACCESS_ATOMIC);
+        break;
+    default:
+        break;
+    }
+    send(&boxes);
+}
+
+void mr_tell_command(struct mr_told *told, const struct mr_command *command, CUresult status)
+{
+    if (!told || !mr_observes(MR_OBSERVE_ACCESS) || status != CUDA_SUCCESS)
+        return;
+    if (command->kind == MR_COMMAND_COPY)
+        mr_tell_copy(told, &command->copy, command->copy.owns_source ? mr_copy_origin(&command->copy) : NULL);
+    else if (command->kind == MR_COMMAND_FILL)
+        mr_tell_fill(told, &command->fill);
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The observer hears of the end of a process, however that comes, once; and a program runs on without an observer.
+
+    test_end.py PROGRAM OBSERVER
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OBSERVER, PROGRAM = sys.argv.pop(), sys.argv.pop()
+# How the program ends: its status, and what the observer writes.
+ENDS = {
+    "return": (0, "finish 0 1\n"),
+    "exit": (3, "finish 0 1\n"),
+    "quick_exit": (3, "finish 0 1\n"),
+    "_exit": (3, ""),
+    "abort": (-signal.SIGABRT, f"finish {int(signal.SIGABRT)} 1\n"),
+    "term": (-signal.SIGTERM, f"finish {int(signal.SIGTERM)} 1\n"),
+    "fault": (-signal.SIGSEGV, f"finish {int(signal.SIGSEGV)} 1\n"),
+    "handled": (7, ""),
+    "fork": (0, "finish 0 1\n"),
+}
+
+
+def run(how, **settings):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_OBSERVE")} | settings
+    # A fault is the program's own here, and no sanitizer's.
+    environment |= {"ASAN_OPTIONS": "handle_segv=0:handle_abort=0:detect_leaks=0", "TSAN_OPTIONS": "handle_segv=0:handle_abort=0",
+                    "UBSAN_OPTIONS": "handle_segv=0:handle_abort=0"}
+    return subprocess.run([PROGRAM, how], env=environment, capture_output=True, text=True, timeout=60)
+
+
+class End(unittest.TestCase):
+    def test_each_way(self):
+        for how, (status, text) in ENDS.items():
+            with self.subTest(how), tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder) / "points"
+                ran = run(how, MILLRACE_OBSERVER=OBSERVER, MILLRACE_OBSERVE=f"points:{file}")
+                self.assertEqual(ran.returncode, status, ran.stderr)
+                self.assertEqual(file.read_text() if file.exists() else "", text)
+
+    def refused(self, *words, **settings):
+        ran = run("exit", **settings)
+        self.assertEqual(ran.returncode, 3, ran.stderr)
+        for word in words:
+            self.assertIn(word, ran.stderr)
+        return ran.stderr
+
+    def test_without(self):
+        self.assertEqual(self.refused(), "")
+
+    def test_missing(self):
+        self.refused("MILLRACE_OBSERVE", "/nowhere/observer.so", MILLRACE_OBSERVER="/nowhere/observer.so", MILLRACE_OBSERVE="points")
+
+    def test_no_observer(self):
+        self.refused("millrace_observer", MILLRACE_OBSERVER="libm.so.6", MILLRACE_OBSERVE="points")
+
+    def test_refusing(self):
+        self.refused("observes nothing of 'none'", MILLRACE_OBSERVER=OBSERVER, MILLRACE_OBSERVE="none")
+
+    def test_other_version(self):
+        self.refused("version", MILLRACE_OBSERVER=OBSERVER, MILLRACE_OBSERVE="other")
+
+
+if __name__ == "__main__":
+    unittest.main()
