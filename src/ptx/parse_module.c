@@ -11,10 +11,6 @@
 #include "base/alloc.h"
 #include "ptx/parse.h"
 
-/* Newest PTX ISA that is known. */
-#define VERSION_MAJOR 9u
-#define VERSION_MINOR 3u
-
 /* .version 8.3: lexed as a float, so read from its spelling. */
 static bool parse_version(struct parser *parser)
 {
@@ -30,11 +26,12 @@ static bool parse_version(struct parser *parser)
     copy[token->length] = '\0';
     if (sscanf(copy, "%3u.%3u%n", &major, &minor, &used) != 2 || copy[used] != '\0')
         return mr_ptx_unexpected(parser, "a version, as in .version 8.3");
-    if (major > VERSION_MAJOR || (major == VERSION_MAJOR && minor > VERSION_MINOR)) {
+    uint32_t newest = mr_ptx_version_newest();
+    if (major > newest / 10 || (major == newest / 10 && minor > newest % 10)) {
         if (parser->diag)
             parser->diag->bad_version = true;
         return mr_ptx_error(parser, "PTX version %u.%u is newer than %u.%u, the newest known", major, minor,
-                            VERSION_MAJOR, VERSION_MINOR);
+                            newest / 10, newest % 10);
     }
     if (minor > 9 || !mr_ptx_version_is_known(major * 10 + minor)) {
         if (parser->diag)

@@ -150,6 +150,7 @@ uint64_t mr_ptx_type_letter_set(char letter);
 
 /* Whether that version of PTX exists (72 for 7.2). */
 bool mr_ptx_version_is_known(uint32_t version);
+uint32_t mr_ptx_version_newest(void);
 
 /* The version that .target sm_NN needs, with suffix 'a', 'f' or 0; 0 if there is
  * no such target. */
