@@ -140,10 +140,6 @@ bool mr_registered_find(uintptr_t address, struct mr_allocation *out);
 bool mr_registered_any(void);
 void mr_registered_release_context(struct mr_context *context);
 
-/* What a chunk's pages have to do with other processes (sharing.c). The pages of its chunk have been taken away: closes
- * the file of an exported one, forgets an imported one. Lock held. */
-void mr_sharing_end(struct mr_sharing *sharing);
-
 /* The zone that an address is in, or NULL. Lock-free. */
 struct mr_zone *mr_zone_of(uintptr_t address);
 

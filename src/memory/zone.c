@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "memory/guard.h"
+#include "memory/sharing.h"
 
 #define REST_CHUNKS \
     4096u /* with MILLRACE_GUARD: freed chunks of a stride that rest before the oldest is taken again \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_python_frames.py calls, by ctypes with and without the interpreter's lock: the site, and its text. */
+/* What test_report.py calls, by ctypes with and without the interpreter's lock: the site, and its text. */
 #include <stdio.h>
 
 #include "libs/observer/modules.h"
@@ -11,6 +11,20 @@ unsigned stack_here(void)
     unsigned site = obs_site_here(__builtin_return_address(0));
     __asm__ volatile(""); /* no tail call */
     return site;
+}
+
+/* Whether the innermost Python frames of two sites are of one file and function, each kept once. */
+int names_shared(unsigned one, unsigned other);
+int names_shared(unsigned one, unsigned other)
+{
+    const struct obs_frame *a, *b;
+    size_t counts[2] = {obs_site_frames(one, &a), obs_site_frames(other, &b)};
+    size_t i = 0, k = 0;
+    while (i < counts[0] && !a[i].file)
+        i++;
+    while (k < counts[1] && !b[k].file)
+        k++;
+    return i < counts[0] && k < counts[1] && a[i].file == b[k].file && a[i].function == b[k].function;
 }
 
 /* "file:line function" a line, of native frames "native MODULE". Returns what snprintf would. */

@@ -209,6 +209,13 @@ class Python(unittest.TestCase):
             self.assertEqual(len(sites), 1)
             self.assertEqual(self.text(sites.pop())[:2], [f"test_report.py:{line + 1} {name}", f"test_report.py:{outer.__code__.co_firstlineno + 1} outer"])
 
+    def test_names_are_kept_once(self):
+        library = ctypes.CDLL(PYTHON_SITE)
+        one, other = library.stack_here(), \
+            library.stack_here()
+        self.assertNotEqual(one, other)
+        self.assertTrue(library.names_shared(one, other))
+
     def test_thread(self):
         out = []
         thread = threading.Thread(target=lambda: out.append(outer(ctypes.CDLL(PYTHON_SITE))))

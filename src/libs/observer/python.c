@@ -12,7 +12,7 @@
 
 #include "libs/observer/modules.h"
 
-enum { NONE = 0xffff };
+enum { NONE = 0xffff, NAMES = 4096 };
 
 /* Offsets in bytes. Up to 3.10 a frame is an object and has the index of its last instruction; from 3.11 on it is a
  * record that points to it. 3.11 and 3.12 have one step between the thread and its frame. */
@@ -48,6 +48,7 @@ struct interpreter {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the search for an interpreter */
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the names that are kept */
 static struct interpreter found;
 static _Atomic(struct interpreter *) interpreter;
 static _Atomic uint32_t searched; /* the modules that were there at the last search */
@@ -176,6 +177,33 @@ static size_t put_utf8(char *out, uint32_t c)
     return more + 1;
 }
 
+/* The same text as one pointer, kept for ever; frees what it is given if it has it. NULL: memory is short. */
+static const char *keep_name(char *name)
+{
+    static struct kept_name {
+        struct kept_name *next;
+        char *text;
+    } *names[NAMES];
+    uint32_t hash = 2166136261u;
+    if (!name)
+        return NULL;
+    for (const char *at = name; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    struct kept_name **chain = &names[hash % NAMES], *one;
+    pthread_mutex_lock(&names_lock);
+    for (one = *chain; one && strcmp(one->text, name) != 0; one = one->next)
+        continue;
+    bool known = one != NULL;
+    if (!known && (one = malloc(sizeof *one)) != NULL) {
+        *one = (struct kept_name){*chain, name};
+        *chain = one;
+    }
+    pthread_mutex_unlock(&names_lock);
+    if (known || !one)
+        free(name);
+    return one ? one->text : NULL;
+}
+
 /* A copy of a Python string: its first LONGEST characters. NULL: memory is short. Strings that are laid out otherwise
  * (which no name of code is) are "?". */
 static char *copy_string(const struct layout *layout, const void *string)
@@ -205,13 +233,10 @@ static char *copy_string(const struct layout *layout, const void *string)
 bool obs_python_name(const struct obs_python_place *place, struct obs_python_frame *out)
 {
     struct interpreter *python = atomic_load_explicit(&interpreter, memory_order_acquire);
-    char *file = copy_string(python->layout, pointer_at(place->code, python->layout->filename));
-    char *function = copy_string(python->layout, pointer_at(place->code, python->layout->name));
-    if (!file || !function) {
-        free(file);
-        free(function);
+    const char *file = keep_name(copy_string(python->layout, pointer_at(place->code, python->layout->filename)));
+    const char *function = keep_name(copy_string(python->layout, pointer_at(place->code, python->layout->name)));
+    if (!file || !function)
         return false;
-    }
     int line = python->line((void *)place->code, (int)place->at);
     *out = (struct obs_python_frame){file, function, line > 0 ? (uint32_t)line : 0};
     return true;

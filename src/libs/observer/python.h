@@ -22,7 +22,7 @@ struct obs_python_place {
 };
 
 struct obs_python_frame {
-    const char *file, *function; /* UTF-8, owned by python.c, for ever */
+    const char *file, *function; /* UTF-8; the same text has the same pointer, for ever */
     uint32_t line;               /* 0: not known */
 };
 

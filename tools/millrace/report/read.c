@@ -71,7 +71,7 @@ static bool add_frame(struct report_stack *stack, struct report_frame frame)
     return true;
 }
 
-/* What lies under main, and between Python code and a function that it calls through ctypes. */
+/* What lies between Python code and a function that it calls through ctypes. */
 static bool is_plumbing(const struct report_frame *frame)
 {
     const char *name = frame->module ? strrchr(frame->module, '/') : NULL;

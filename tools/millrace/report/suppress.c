@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rule is a line of conditions, KEY=PATTERN, separated by blanks; a pattern with blanks stands in double quotes, in
- * which
- * \" and \\ are a quote and a backslash. A finding is hidden when each condition of a rule holds for it. */
+/* A rule is a line of conditions, KEY=PATTERN, with blanks between. A pattern with blanks stands in double quotes; in
+ * these a backslash before a quote or a backslash takes its meaning away. A rule hides a finding for which each of its
+ * conditions holds. */
 #include "suppress.h"
 
 #include <ctype.h>
