@@ -174,14 +174,16 @@ class Report(unittest.TestCase):
         done = run(STACKS, self.room.name + "/none", PLUGIN)
         self.assertEqual(done.returncode, 4)
         self.assertIn("No such file", done.stderr)
-        if os.path.exists("/dev/full"):
-            # A full disk: the part that is written first lies on a device that takes nothing.
-            link = self.folder / "full"
-            link.mkdir()
-            done = subprocess.Popen(["sh", "-c", 'ln -s /dev/full "$1/$$.results.json.part"; exec "$2" "$1" "$3"', "sh", str(link), STACKS, PLUGIN],
-                                    stderr=subprocess.PIPE, text=True)
-            self.assertIn("No space left", done.communicate(timeout=60)[1])
-            self.assertEqual((done.returncode, os.listdir(link)), (4, []))
+        # No room for the file: a limit stands for a full disk.
+        done = run("sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$0" "$1" "$2"', STACKS, str(self.folder), PLUGIN)
+        self.assertIn("File too large", done.stderr)
+        self.assertEqual((done.returncode, os.listdir(self.folder)), (4, []))
+
+    def test_the_same_number_again(self):
+        done = run("sh", "-c", 'echo old >"$1/$$.results.json"; echo part >"$1/$$-2.results.json.part"; exec "$0" "$1" "$2"', STACKS, str(self.folder), PLUGIN)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = sorted(re.sub(r"^\d+", "PID", name) for name in os.listdir(self.folder))
+        self.assertEqual(names, ["PID-2.results.json.part", "PID-3.results.json", "PID.results.json"])
 
 
 class Größe:

@@ -24,6 +24,10 @@ class Tools(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return (done.stdout if status == 0 else done.stderr).splitlines()
 
+    def marks(self):
+        """How many processes have said, for the command, that they could not leave all."""
+        return sum(name.endswith(".failed") for name in os.listdir(self.room.name))
+
     def found(self):
         return f"{self.room.name}/one"
 
@@ -33,7 +37,9 @@ class Tools(unittest.TestCase):
         for text, message in (("three", "the tool 'three', which is none of this version's (one, two)"), ("one,one", "the tool 'one' twice"),
                               ("", "names no tool"), (",", "names no tool"), ("two,three:x", "the tool 'three'"), ("x" * 600, "is too long")):
             with self.subTest(tools=text):
+                before = self.marks()
                 self.assertIn(message, "".join(self.run_driver(text, status=3)))
+                self.assertEqual(self.marks(), before + 1)
         self.run_driver("one:bad", status=3)
 
     def test_the_users_library(self):
@@ -69,6 +75,7 @@ class Tools(unittest.TestCase):
         os.mkdir(self.found())
         message = "".join(self.run_driver("one", status=3))
         self.assertIn(f"what the tool one has found could not be written to the folder {self.room.name}: Is a directory", message)
+        self.assertEqual(self.marks(), 1)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@
  * call returns and they have found more: a process may end without a word, by _exit, by exec or killed. Writing gets
  * rarer as it gets longer, so that it takes at most a twentieth of the time. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -54,6 +56,18 @@ static uint64_t found_in_all(void)
     return found;
 }
 
+/* Leaves a file that says that this process has not left all it should have: for the command, which can't see the
+ * log. */
+static void leave_mark(void)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%ld.failed", folder, (long)getpid()) < (int)sizeof path) {
+        int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        if (file >= 0)
+            close(file);
+    }
+}
+
 /* Writes what all tools have. False if one could not; it has been told. */
 static bool write_all(const char *end)
 {
@@ -65,6 +79,8 @@ static bool write_all(const char *end)
                    folder, strerror(errno));
             good = false;
         }
+    if (!good)
+        leave_mark();
     atomic_store(&written_found, found);
     atomic_store(&written_at, now());
     atomic_store(&write_took, now() - start);
@@ -237,32 +253,37 @@ static bool find_folder(void)
     return true;
 }
 
+static bool open_tools(const struct mr_observed_driver *driver, const char *tools)
+{
+    char *rest;
+    if (driver->version != MR_OBSERVER_VERSION) {
+        mr_log(MR_LOG_ERROR, "libmillrace-observer.so is of another version than the driver; nothing is observed");
+        return false;
+    }
+    if (strlen(tools) >= sizeof options) {
+        mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE is too long; nothing is observed");
+        return false;
+    }
+    strcpy(options, tools);
+    for (char *word = strtok_r(options, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
+        if (!open_tool(driver, word))
+            return false;
+    if (used == 0)
+        mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE names no tool; nothing is observed");
+    return used > 0 && pthread_atfork(NULL, NULL, in_child) == 0 && write_all("");
+}
+
 __attribute__((visibility("default"))) mr_observer_open millrace_observer;
 
 const struct mr_observer *millrace_observer(const struct mr_observed_driver *driver, const char *tools)
 {
-    char *rest;
     mr_log_setup();
-    if (driver->version != MR_OBSERVER_VERSION) {
-        mr_log(MR_LOG_ERROR, "libmillrace-observer.so is of another version than the driver; nothing is observed");
-        return NULL;
-    }
-    if (strlen(tools) >= sizeof options) {
-        mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE is too long; nothing is observed");
-        return NULL;
-    }
-    strcpy(options, tools);
     if (!find_folder())
         return NULL;
-    for (char *word = strtok_r(options, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
-        if (!open_tool(driver, word))
-            return NULL;
-    if (used == 0) {
-        mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE names no tool; nothing is observed");
+    if (!open_tools(driver, tools)) {
+        leave_mark();
         return NULL;
     }
-    if (pthread_atfork(NULL, NULL, in_child) != 0 || !write_all(""))
-        return NULL;
     table = (struct mr_observer){.version = MR_OBSERVER_VERSION,
                                  .points = table.points,
                                  .enter = enter,

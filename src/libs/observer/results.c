@@ -17,6 +17,7 @@
 
 static struct {
     int file, error; /* error: errno of the first write that failed */
+    char path[PATH_MAX], part[PATH_MAX + 8];
     size_t used;
     char bytes[1 << 16];
 } out;
@@ -260,20 +261,38 @@ static void put_process(const char *end, const struct mr_race_summary *seen)
     put_number("accesses", seen->accesses);
 }
 
+/* Opens the part that is written first. The first time finds a name that no other process has: one that is gone and had
+ * the same number (before exec, on another machine) may have left something. */
+static bool open_part(const char *folder)
+{
+    static unsigned nth;
+    int flags = nth ? O_TRUNC : O_EXCL, length;
+    do {
+        char more[16] = "";
+        if (flags == O_EXCL && ++nth > 1000)
+            return false; /* errno is EEXIST */
+        if (nth > 1)
+            snprintf(more, sizeof more, "-%u", nth);
+        length = snprintf(out.path, sizeof out.path, "%s/%ld%s.results.json", folder, (long)getpid(), more);
+        if (length < 0 || (size_t)length >= sizeof out.path) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        snprintf(out.part, sizeof out.part, "%s.part", out.path);
+        errno = EEXIST;
+        out.file = flags == O_EXCL && access(out.path, F_OK) == 0
+                       ? -1
+                       : open(out.part, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+    } while (out.file < 0 && errno == EEXIST);
+    return out.file >= 0;
+}
+
 bool obs_results_write(const char *folder, const char *tool, const char *end, const struct mr_observed_driver *driver)
 {
-    char path[PATH_MAX], part[PATH_MAX + 8];
     struct mr_race_summary seen = {0};
-    int length = snprintf(path, sizeof path, "%s/%ld.results.json", folder, (long)getpid());
-    if (length < 0 || (size_t)length >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    snprintf(part, sizeof part, "%s.part", path);
-    out.file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     out.error = 0;
     out.used = 0;
-    if (out.file < 0)
+    if (!open_part(folder))
         return false;
     obs_race_summary(&seen);
     put_process(end, &seen);
@@ -289,10 +308,10 @@ bool obs_results_write(const char *folder, const char *tool, const char *end, co
     flush();
     if (close(out.file) != 0 && !out.error)
         out.error = errno;
-    if (!out.error && rename(part, path) != 0)
+    if (!out.error && rename(out.part, out.path) != 0)
         out.error = errno;
     if (out.error)
-        unlink(part);
+        unlink(out.part);
     errno = out.error;
     return out.error == 0;
 }
