@@ -9,6 +9,7 @@
 /* Each gets the arguments after its own name and returns the exit status: 0, 1 for a failure, 2 for arguments it can't
  * use. */
 int tool_run(int argc, char **argv);
+int tool_check(int argc, char **argv);
 int tool_cc(int argc, char **argv);
 int tool_info(int argc, char **argv);
 int tool_env(int argc, char **argv);
@@ -29,6 +30,11 @@ bool tool_environment(const char *command);
 /* Starts the program argv[0] in the place of this process. Returns only if that fails, with a message: the exit
  * status. */
 int tool_start(const char *command, char **argv);
+
+/* Runs a program and waits for its end. Meanwhile signals that are sent to this process, and not to all of the
+ * terminal's, go on to the program. Returns its status as waitpid gives it, or -1 if it could not be started, with
+ * errno set. */
+int tool_wait_for(char *const *argv);
 
 /* Says on standard error that `argument` of `millrace command` is not understood, and how to get help. Returns 2. */
 int tool_bad_argument(const char *command, const char *argument);

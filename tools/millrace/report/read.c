@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,22 @@ static bool read_finding(struct source *source, const cJSON *from, uint64_t proc
     return true;
 }
 
+/* What the reader should know of how the process ended; NULL: nothing. To be freed. */
+static char *note_of_end(const struct report_process *process)
+{
+    const char *end = process->end ? process->end : "",
+               *slash = process->program ? strrchr(process->program, '/') : NULL;
+    const char *program = slash ? slash + 1 : process->program ? process->program : "?";
+    if (strcmp(end, "exit") == 0)
+        return NULL;
+    if (*end)
+        return report_format("process %" PRIu64 " (%s) was ended by %s", process->pid, program, end);
+    return report_format("process %" PRIu64
+                         " (%s) still runs, or ended without a word (by _exit, exec or a kill): what it "
+                         "found last may be missing",
+                         process->pid, program);
+}
+
 static bool read_process(const cJSON *root, struct report *report)
 {
     struct report_process process = {.pid = number_of(root, "pid"),
@@ -221,7 +238,12 @@ static bool read_process(const cJSON *root, struct report *report)
                                      .end = copy_of(root, "end"),
                                      .operations = number_of(root, "operations")};
     const cJSON *notes = cJSON_GetObjectItemCaseSensitive(root, "notes"), *note;
-    process.notes = calloc((size_t)cJSON_GetArraySize(notes) + 1, sizeof *process.notes);
+    process.notes = calloc((size_t)cJSON_GetArraySize(notes) + 2, sizeof *process.notes);
+    char *of_end = note_of_end(&process);
+    if (process.notes && of_end)
+        process.notes[process.note_count++] = of_end;
+    else
+        free(of_end);
     cJSON_ArrayForEach(note, notes) if (process.notes && cJSON_IsString(note)) process.notes[process.note_count++] =
         strdup(note->valuestring);
     struct report_process *more = realloc(report->processes, (report->process_count + 1) * sizeof *more);
@@ -303,22 +325,40 @@ static int is_result(const struct dirent *entry)
     return length > sizeof end - 1 && strcmp(entry->d_name + length - (sizeof end - 1), end) == 0;
 }
 
+/* A folder of its own in the folder: tests that are reported one by one leave their results there. */
+static int is_folder(const struct dirent *entry)
+{
+    return entry->d_type == DT_DIR && entry->d_name[0] != '.';
+}
+
+static char *path_in(const char *folder, const char *name)
+{
+    return report_format("%s/%s", folder, name);
+}
+
+/* Reads what is in the folder, then what is in its folders if it is the outer one. */
+static bool read_folder(struct report *report, const char *folder, bool outer)
+{
+    bool good = true;
+    for (int folders = 0; folders <= (int)outer; folders++) {
+        struct dirent **entries;
+        int count = scandir(folder, &entries, folders ? is_folder : is_result, versionsort);
+        good = (count >= 0 || bad_file(folder, strerror(errno))) && good;
+        for (int i = 0; i < count; i++) {
+            char *path = path_in(folder, entries[i]->d_name);
+            if (path)
+                good = (folders ? read_folder(report, path, false) : read_file(report, path)) && good;
+            free(path);
+            free(entries[i]);
+        }
+        if (count >= 0)
+            free(entries);
+    }
+    return good;
+}
+
 bool report_read(struct report *report, const char *folder)
 {
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_result, versionsort);
-    bool good = count >= 0 || bad_file(folder, strerror(errno));
-    for (int i = 0; i < count; i++) {
-        size_t size = strlen(folder) + strlen(entries[i]->d_name) + 2;
-        char *path = malloc(size);
-        if (path) {
-            snprintf(path, size, "%s/%s", folder, entries[i]->d_name);
-            good = read_file(report, path) && good;
-        }
-        free(path);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
+    bool good = read_folder(report, folder, true);
     return report_finish(report) && good;
 }

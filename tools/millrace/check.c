@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* millrace check: runs a program as `millrace run` does, with an observer, and reports what was found in it.
+ *
+ * Each process of the program leaves its results in a folder that the command makes (MILLRACE_OBSERVE_OUT). When the
+ * program has ended, the command reads them all, names the places in them, and writes the report. */
+#include <errno.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "millrace.h"
+#include "report/read.h"
+#include "report/suppress.h"
+#include "report/write.h"
+
+static const char usage[] =
+    "Usage: millrace check [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"
+    "       millrace check [OPTIONS] --results FOLDER\n"
+    "\n"
+    "Runs PROGRAM as 'millrace run' does and reports work that nothing orders: two operations on the same bytes, at\n"
+    "least one of which writes, of which neither waits for the other; memory that is used after it was freed, or freed\n"
+    "before its last use.\n"
+    "\n"
+    "  --format FORM          text (the default), json, sarif or html\n"
+    "  -o, --output FILE      write the report to FILE; else text goes to standard error, the other forms to standard\n"
+    "                         output, when the program has ended\n"
+    "  --suppress FILE        leave out what the rules in FILE name; may be given several times\n"
+    "  --print-suppressions   after each finding, print a rule that leaves it out\n"
+    "  --error-exitcode N     the exit status when something was found, 0 to 255; by default 1\n"
+    "  --tool NAME            race (the default)\n"
+    "  --host-threads WHICH   observed (the default): a call that returned before another one began comes before it;\n"
+    "                         strict: host threads are ordered by what they synchronise alone\n"
+    "  --luck                 report also what hardware orders though no manual says so\n"
+    "  --results FOLDER       leave what the processes found in FOLDER; without PROGRAM: report what is there\n"
+    "  -v, --verbose          name processes, modules, and rules that leave nothing out\n"
+    "\n"
+    "The exit status is the program's if that is not 0 (128 and the signal's number if a signal ended it), else 0, or\n"
+    "that for findings. 125: there is no full report; 127: the program was not found; 126: it could not be started.\n"
+    "\n"
+    "Example: millrace check -- ./program\n";
+
+enum { NO_REPORT = 125, CANNOT_START = 126, NOT_FOUND = 127 };
+
+enum form { TEXT, JSON, SARIF, HTML, FORMS };
+static const char *const forms[FORMS] = {"text", "json", "sarif", "html"};
+
+struct request {
+    enum form form;
+    const char *output, *tool, *results;
+    struct suppressions suppressions;
+    struct report_style style;
+    int found_status;
+    bool strict, luck;
+    char folder[PATH_MAX]; /* of the results; made here unless the user named one */
+    FILE *out;
+};
+
+enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, HOST_THREADS, LUCK, RESULTS };
+
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, FORMAT},
+    {"suppress", required_argument, NULL, SUPPRESS},
+    {"print-suppressions", no_argument, NULL, PRINT_SUPPRESSIONS},
+    {"error-exitcode", required_argument, NULL, ERROR_EXITCODE},
+    {"tool", required_argument, NULL, TOOL},
+    {"host-threads", required_argument, NULL, HOST_THREADS},
+    {"luck", no_argument, NULL, LUCK},
+    {"results", required_argument, NULL, RESULTS},
+    {0},
+};
+
+static int bad_value(const char *option, const char *value, const char *may)
+{
+    fprintf(stderr, "millrace check: %s can't be '%s': it is %s\n", option, value, may);
+    return 2;
+}
+
+static int take_number(struct request *request, const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (!*text || *end || number < 0 || number > 255)
+        return bad_value("--error-exitcode", text, "a number from 0 to 255");
+    request->found_status = (int)number;
+    return 0;
+}
+
+static int take_form(struct request *request, const char *text)
+{
+    for (int i = 0; i < FORMS; i++)
+        if (strcmp(text, forms[i]) == 0) {
+            request->form = (enum form)i;
+            return 0;
+        }
+    return bad_value("--format", text, "text, json, sarif or html");
+}
+
+/* One option. 0, or the exit status. */
+static int take_option(struct request *request, int option)
+{
+    switch (option) {
+    case 'v':
+        request->style.verbose = true;
+        return 0;
+    case 'o':
+        request->output = optarg;
+        return 0;
+    case FORMAT:
+        return take_form(request, optarg);
+    case SUPPRESS:
+        return suppress_read(&request->suppressions, optarg) ? 0 : NO_REPORT;
+    case PRINT_SUPPRESSIONS:
+        request->style.suppressions = true;
+        return 0;
+    case ERROR_EXITCODE:
+        return take_number(request, optarg);
+    case TOOL:
+        request->tool = optarg;
+        return strcmp(optarg, "race") == 0 ? 0 : bad_value("--tool", optarg, "race");
+    case HOST_THREADS:
+        request->strict = strcmp(optarg, "strict") == 0;
+        return request->strict || strcmp(optarg, "observed") == 0
+                   ? 0
+                   : bad_value("--host-threads", optarg, "observed or strict");
+    case LUCK:
+        request->luck = true;
+        return 0;
+    default:
+        request->results = optarg;
+        return 0;
+    }
+}
+
+/* Reads the options; *program is then what is left. 0, or the exit status, with help or a message printed; -1: help. */
+static int take_options(struct request *request, int argc, char **argv, char ***program)
+{
+    int option, status = 0;
+    optind = 1;
+    opterr = 0;
+    while (status == 0 && (option = getopt_long(argc, argv, "+:hvo:", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return -1;
+        }
+        if (option == ':') {
+            fprintf(stderr, "millrace check: %s needs a value; see 'millrace check --help'\n", argv[optind - 1]);
+            return 2;
+        }
+        if (option == '?')
+            return tool_bad_argument("check", argv[optind - 1]);
+        status = take_option(request, option);
+    }
+    *program = argv + optind;
+    if (status == 0 && !**program && !request->results) {
+        fputs("millrace check: name the program to run, as in 'millrace check -- ./program'\n", stderr);
+        return 2;
+    }
+    return status;
+}
+
+static bool cannot(const char *what, const char *name)
+{
+    fprintf(stderr, "millrace check: %s %s: %s\n", what, name, strerror(errno));
+    return false;
+}
+
+/* Processes that have said that they could not leave everything. */
+static size_t failed_processes;
+static size_t results_there;
+
+static int look_at(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status;
+    (void)where;
+    const char *end = strrchr(path, '.');
+    if (kind == FTW_F && end && strcmp(end, ".failed") == 0)
+        failed_processes++;
+    if (kind == FTW_F && strlen(path) > 13 && strcmp(path + strlen(path) - 13, ".results.json") == 0)
+        results_there++;
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status;
+    (void)kind;
+    (void)where;
+    remove(path);
+    return 0;
+}
+
+/* The folder for results: the user's, made if it is not there, or one of our own. */
+static bool make_folder(struct request *request)
+{
+    const char *above = getenv("TMPDIR");
+    if (request->results) {
+        if (mkdir(request->results, 0777) != 0 && errno != EEXIST)
+            return cannot("cannot make the folder", request->results);
+        if (!realpath(request->results, request->folder))
+            return cannot("cannot use the folder", request->results);
+        nftw(request->folder, look_at, 16, FTW_PHYS);
+        if (results_there || failed_processes) {
+            fprintf(stderr, "millrace check: the folder %s has results of another run; name an empty one\n",
+                    request->folder);
+            return false;
+        }
+        return true;
+    }
+    snprintf(request->folder, sizeof request->folder, "%.4000s/millrace-check-XXXXXX",
+             above && *above ? above : "/tmp");
+    return mkdtemp(request->folder) || cannot("cannot make a folder for results, like", request->folder);
+}
+
+/* What the program's environment has beside that of `millrace run`. */
+static bool set_environment(const struct request *request, const struct tool_paths *paths)
+{
+    char observer[PATH_MAX + 32], tools[64];
+    snprintf(observer, sizeof observer, "%s/libmillrace-observer.so", paths->libraries);
+    if (access(observer, R_OK) != 0)
+        return cannot("cannot read", observer);
+    snprintf(tools, sizeof tools, "%s%s%s", request->tool, request->strict ? ":strict" : "",
+             request->luck ? ":luck" : "");
+    if (!tool_environment("check"))
+        return false;
+    if (setenv("MILLRACE_OBSERVE", tools, 1) == 0 && setenv("MILLRACE_OBSERVE_OUT", request->folder, 1) == 0)
+        return true;
+    fputs("millrace check: out of memory\n", stderr);
+    return false;
+}
+
+/* Runs the program; *status is its exit status as a shell tells it. False, with *status that of the command: it could
+ * not be started. */
+static bool run_program(char **program, int *status)
+{
+    int ended = tool_wait_for(program);
+    if (ended == -1) {
+        *status = errno == ENOENT ? NOT_FOUND : CANNOT_START;
+        return cannot("cannot start", program[0]);
+    }
+    *status = WEXITSTATUS(ended);
+    if (WIFSIGNALED(ended)) {
+        *status = 128 + WTERMSIG(ended);
+        fprintf(stderr, "millrace check: %s was ended by signal %d (%s)\n", program[0], WTERMSIG(ended),
+                strsignal(WTERMSIG(ended)));
+    }
+    return true;
+}
+
+static bool write_report(struct request *request, const struct report *report)
+{
+    bool good = true;
+    errno = 0;
+    switch (request->form) {
+    case JSON:
+        good = report_write_json(request->out, report);
+        break;
+    case SARIF:
+        good = report_write_sarif(request->out, report);
+        break;
+    case HTML:
+        report_write_html(request->out, report);
+        break;
+    default:
+        report_write_text(request->out, report, &request->style);
+    }
+    if (request->style.verbose)
+        suppress_tell_unused(stderr, &request->suppressions);
+    const char *name = request->output ? request->output : "the report";
+    if (!good)
+        errno = ENOMEM;
+    if (!good || fflush(request->out) != 0 || ferror(request->out) ||
+        (request->out != stdout && request->out != stderr && fclose(request->out) != 0))
+        return cannot("cannot write", name);
+    return true;
+}
+
+/* Reads the results and reports. False: the report is not whole, or could not be written. */
+static bool report_on(struct request *request, bool *found)
+{
+    struct report report = {0};
+    bool good = report_read(&report, request->folder);
+    failed_processes = 0;
+    nftw(request->folder, look_at, 16, FTW_PHYS);
+    if (failed_processes) {
+        fprintf(stderr,
+                "millrace check: %zu of the processes could not be observed, or could not leave all that was found; "
+                "the log says why\n",
+                failed_processes);
+        good = false;
+    } else if (report.process_count == 0) {
+        fputs("millrace check: no process has used CUDA through Millrace, so nothing was checked\n", stderr);
+    }
+    suppress_apply(&request->suppressions, &report);
+    good = write_report(request, &report) && good;
+    *found = report_shown(&report) > 0;
+    report_free(&report);
+    return good;
+}
+
+/* Where the report goes. A file is opened before the program runs, so that a bad name is told at once. */
+static bool open_output(struct request *request)
+{
+    if (request->output && strcmp(request->output, "-") != 0) {
+        request->out = fopen(request->output, "we");
+        return request->out || cannot("cannot write", request->output);
+    }
+    request->out = request->output || request->form != TEXT ? stdout : stderr;
+    request->style.colour = isatty(fileno(request->out)) && !getenv("NO_COLOR");
+    return true;
+}
+
+static int check(struct request *request, char **program)
+{
+    struct tool_paths paths;
+    bool found = false, reported = true;
+    int status = 0;
+    if (!*program) {
+        if (!realpath(request->results, request->folder))
+            return cannot("cannot read the folder", request->results), NO_REPORT;
+        reported = open_output(request) && report_on(request, &found);
+        return !reported ? NO_REPORT : found ? request->found_status : 0;
+    }
+    if (!tool_find_paths(&paths) || !open_output(request) || !make_folder(request))
+        return NO_REPORT;
+    if (!set_environment(request, &paths))
+        status = NO_REPORT;
+    else if (run_program(program, &status))
+        reported = report_on(request, &found);
+    if (!request->results && !reported && results_there)
+        fprintf(stderr, "millrace check: what the processes left is in %s ('millrace check --results FOLDER')\n",
+                request->folder);
+    else if (!request->results)
+        nftw(request->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (!reported)
+        return NO_REPORT;
+    return status == 0 && found ? request->found_status : status;
+}
+
+int tool_check(int argc, char **argv)
+{
+    struct request request = {.tool = "race", .found_status = 1};
+    char **program = NULL;
+    int status = take_options(&request, argc + 1, argv - 1, &program);
+    if (status == 0)
+        status = check(&request, program);
+    suppress_free(&request.suppressions);
+    return status < 0 ? 0 : status;
+}
