@@ -32,10 +32,10 @@ struct obs_tool {
 
     /* How much the tool has found: a number that grows. When it has grown, `write` is called. Any thread; quick. */
     uint64_t (*found)(void);
-    /* Leaves in `folder` (absolute) what the tool has found until now, in place of what it left there before. `end` says how the
-     * process ends: "exit", "signal 11"; or "" while it goes on, so that something is there if the process ends unseen.
-     * False with errno set if it could not be written. One thread at a time; also in a process that has crashed, so
-     * it takes no lock and allocates nothing. */
+    /* Leaves in `folder` (absolute) what the tool has found until now, in place of what it left there before. `end`
+     * says how the process ends: "exit", "signal 11"; or "" while it goes on, so that something is there if the process
+     * ends unseen. False with errno set if it could not be written. One thread at a time; also in a process that has
+     * crashed, so it takes no lock and allocates nothing. */
     bool (*write)(const char *folder, const char *end);
 };
 
