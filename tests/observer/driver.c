@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* driver LIBRARY TOOLS [DO...]: opens the observer's library as the driver does and calls its functions. What to do:
- * "call" (twelve calls inside each other), "begin" (a work), "may N" (of stream N), "fork" (a child ends the process),
- * "finish N" (by signal N), "show FILE" (its first line), "until FILE LINE" (calls, until that is its first line). Ends
- * with 3 if the library refuses. */
+ * "call" (twelve calls inside each other), "stop" (cuProfilerStop), "begin" (a work), "may N" (of stream N), "fork" (a
+ * child ends the process), "finish N" (by signal N), "show FILE" (its first line), "until FILE LINE" (calls, until that
+ * is its first line). Ends with 3 if the library refuses. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "observe/calls.h"
 #include "observe/observe.h"
 
 static const struct mr_observer *observer;
@@ -19,12 +20,12 @@ static void *function(const char *name)
     return strcmp(name, "cuInit") == 0 ? (void *)1 : NULL;
 }
 
-static void call(uint64_t number, uint64_t last)
+static void call(uint64_t number, uint64_t last, enum mr_call which)
 {
-    struct mr_observed_call here = {.name = "cuCtxSynchronize", .number = number};
+    struct mr_observed_call here = {.call = which, .number = number};
     observer->enter(&here);
     if (number < last)
-        call(number + 1, last);
+        call(number + 1, last, which);
     observer->leave(&here, (CUresult)number);
 }
 
@@ -58,7 +59,9 @@ int main(int argc, char **argv)
     for (int i = 3; i < argc; i++) {
         struct mr_observed_work work = {.work = (uint64_t)i};
         if (strcmp(argv[i], "call") == 0) {
-            call(1, 12);
+            call(1, 12, MR_CALL_cuCtxSynchronize);
+        } else if (strcmp(argv[i], "stop") == 0) {
+            call(1, 1, MR_CALL_cuProfilerStop);
         } else if (strcmp(argv[i], "begin") == 0) {
             observer->begin(&work);
         } else if (strcmp(argv[i], "may") == 0) {
@@ -67,7 +70,7 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "fork") == 0) {
             pid_t child = fork();
             if (child == 0) {
-                call(1, 1);
+                call(1, 1, MR_CALL_cuCtxSynchronize);
                 observer->finish(0);
                 _exit(0);
             }
@@ -78,7 +81,7 @@ int main(int argc, char **argv)
             printf("file: %s\n", first_line(argv[++i]));
         } else if (strcmp(argv[i], "until") == 0) {
             for (i += 2; strcmp(first_line(argv[i - 1]), argv[i]) != 0;)
-                call(1, 1);
+                call(1, 1, MR_CALL_cuCtxSynchronize);
         }
     }
     return 0;

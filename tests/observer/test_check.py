@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-MILLRACE, STACKS, PLUGIN = sys.argv[1:4]
+MILLRACE, STACKS, PLUGIN = map(os.path.abspath, sys.argv[1:4])
 LEAVE = f"'{STACKS}' \"$MILLRACE_OBSERVE_OUT\" '{PLUGIN}'"  # as a command of a shell
 
 

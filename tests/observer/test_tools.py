@@ -64,6 +64,10 @@ class Tools(unittest.TestCase):
     def test_more_is_written_when_a_call_returns(self):
         self.run_driver("one", "begin", "until", self.found(), "1 ''", "begin", "until", self.found(), "2 ''")
 
+    def test_cuProfilerStop_writes_at_once(self):
+        lines = self.run_driver("one", *["begin", "stop", "show", self.found()] * 20)
+        self.assertEqual([line for line in lines if line.startswith("file")], [f"file: {n} ''" for n in range(1, 21)])
+
     def test_a_forked_child_tells_nothing(self):
         lines = self.run_driver("one,two", "begin", "fork", "show", self.found(), "finish", "0", "show", self.found())
         self.assertEqual(lines[-3:], ["one begin 3", "file: 0 ''", "file: 1 'exit'"])

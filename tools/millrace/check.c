@@ -220,6 +220,25 @@ static bool make_folder(struct request *request)
     return mkdtemp(request->folder) || cannot("cannot make a folder for results, like", request->folder);
 }
 
+/* Where Python finds the pytest plugin: beside the libraries, or under them once installed. */
+static bool add_python(const struct tool_paths *paths)
+{
+    static const char *const folders[] = {"python", "millrace/python"};
+    const char *before = getenv("PYTHONPATH");
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = report_format("%s/%s", paths->libraries, folders[i]);
+        char *joined =
+            path && before && *before ? report_format("%s:%s", before, path) : report_format("%s", path ? path : "");
+        bool good = path && joined && (access(path, R_OK) != 0 || setenv("PYTHONPATH", joined, 1) == 0);
+        bool there = path && access(path, R_OK) == 0;
+        free(path);
+        free(joined);
+        if (!good || there)
+            return good;
+    }
+    return true;
+}
+
 /* What the program's environment has beside that of `millrace run`. */
 static bool set_environment(const struct request *request, const struct tool_paths *paths)
 {
@@ -231,7 +250,8 @@ static bool set_environment(const struct request *request, const struct tool_pat
              request->luck ? ":luck" : "");
     if (!tool_environment("check"))
         return false;
-    if (setenv("MILLRACE_OBSERVE", tools, 1) == 0 && setenv("MILLRACE_OBSERVE_OUT", request->folder, 1) == 0)
+    if (add_python(paths) && setenv("MILLRACE_OBSERVE", tools, 1) == 0 &&
+        setenv("MILLRACE_OBSERVE_OUT", request->folder, 1) == 0)
         return true;
     fputs("millrace check: out of memory\n", stderr);
     return false;
