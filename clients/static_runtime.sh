@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs that NVIDIA's nvcc builds by its defaults, with NVIDIA's static runtime library inside: clients/static_runtime.sh BUILD
 # The runtime library's conformance tests and the examples (clients/static_runtime_tests.py), with the runtime of 12.9, 13.0 and 13.5. Compiler and
-# libraries are the packages on PyPI. nvcc is that of 13.0, because 13.5's makes PTX 9.5, and Millrace takes PTX up to 9.3.
+# libraries are the packages on PyPI. nvcc is that of 13.0, because 13.5's makes PTX 9.5, which a driver of 13.0 refuses.
 . "$(dirname "$0")/common.sh"
 client_begin static_runtime "${1:-build}"
 install pytest pytest || exit 1

@@ -44,8 +44,8 @@ class Check(unittest.TestCase):
         for line in plain.splitlines():
             if line.split("=")[0] in ("PATH", "LD_LIBRARY_PATH", "LD_AUDIT", "TRITON_PTXAS_PATH"):
                 self.assertIn(line, out.splitlines())
-        out, _ = self.check("--host-threads=strict", "--luck", "--tool", "race", script="echo $MILLRACE_OBSERVE", status=0)
-        self.assertEqual(out, "race:strict:luck\n")
+        out, _ = self.check("--luck", "--tool", "race", script="echo $MILLRACE_OBSERVE", status=0)
+        self.assertEqual(out, "race:luck\n")
 
     def test_statuses(self):
         self.check(status=1)
@@ -73,7 +73,7 @@ class Check(unittest.TestCase):
     def test_bad_arguments(self):
         for options, message in ((["--format", "xml"], "--format can't be 'xml': it is text, json, sarif or html"), (["--tool", "leak"], "--tool can't be 'leak'"),
                                  (["--error-exitcode", "256"], "it is a number from 0 to 255"), (["--error-exitcode", ""], "it is a number from 0 to 255"),
-                                 (["--host-threads", "lax"], "it is observed or strict"), (["--colour"], "'--colour' is not understood"), (["-q"], "'-q' is not understood"),
+                                 (["--colour"], "'--colour' is not understood"), (["-q"], "'-q' is not understood"),
                                  (["--output"], "--output needs a value"), ([], "name the program to run")):
             with self.subTest(options=options):
                 self.assertIn(message, self.check(*options, script=None, status=2)[1])

@@ -34,8 +34,6 @@ static const char usage[] =
     "  --print-suppressions   after each finding, print a rule that leaves it out\n"
     "  --error-exitcode N     the exit status when something was found, 0 to 255; by default 1\n"
     "  --tool NAME            race (the default)\n"
-    "  --host-threads WHICH   observed (the default): a call that returned before another one began comes before it;\n"
-    "                         strict: host threads are ordered by what they synchronise alone\n"
     "  --luck                 report also what hardware orders though no manual says so\n"
     "  --results FOLDER       leave what the processes found in FOLDER; without PROGRAM: report what is there\n"
     "  -v, --verbose          name processes, modules, and rules that leave nothing out\n"
@@ -56,12 +54,12 @@ struct request {
     struct suppressions suppressions;
     struct report_style style;
     int found_status;
-    bool strict, luck;
+    bool luck;
     char folder[PATH_MAX]; /* of the results; made here unless the user named one */
     FILE *out;
 };
 
-enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, HOST_THREADS, LUCK, RESULTS };
+enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, LUCK, RESULTS };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -72,7 +70,6 @@ static const struct option options[] = {
     {"print-suppressions", no_argument, NULL, PRINT_SUPPRESSIONS},
     {"error-exitcode", required_argument, NULL, ERROR_EXITCODE},
     {"tool", required_argument, NULL, TOOL},
-    {"host-threads", required_argument, NULL, HOST_THREADS},
     {"luck", no_argument, NULL, LUCK},
     {"results", required_argument, NULL, RESULTS},
     {0},
@@ -126,11 +123,6 @@ static int take_option(struct request *request, int option)
     case TOOL:
         request->tool = optarg;
         return strcmp(optarg, "race") == 0 ? 0 : bad_value("--tool", optarg, "race");
-    case HOST_THREADS:
-        request->strict = strcmp(optarg, "strict") == 0;
-        return request->strict || strcmp(optarg, "observed") == 0
-                   ? 0
-                   : bad_value("--host-threads", optarg, "observed or strict");
     case LUCK:
         request->luck = true;
         return 0;
@@ -246,8 +238,7 @@ static bool set_environment(const struct request *request, const struct tool_pat
     snprintf(observer, sizeof observer, "%s/libmillrace-observer.so", paths->libraries);
     if (access(observer, R_OK) != 0)
         return cannot("cannot read", observer);
-    snprintf(tools, sizeof tools, "%s%s%s", request->tool, request->strict ? ":strict" : "",
-             request->luck ? ":luck" : "");
+    snprintf(tools, sizeof tools, "%s%s", request->tool, request->luck ? ":luck" : "");
     if (!tool_environment("check"))
         return false;
     if (add_python(paths) && setenv("MILLRACE_OBSERVE", tools, 1) == 0 &&
