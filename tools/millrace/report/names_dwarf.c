@@ -118,12 +118,14 @@ static bool add(struct name **names, size_t *count, struct name name, const char
     return true;
 }
 
-/* The unit that holds the address. Files from clang have no table of it, so the units are asked one by one. */
+/* The unit that holds the address. Clang makes no table of them. Where some units come from clang, the table has those
+ * of the others, and may answer one of these for any address between; so units are asked themselves, one by one. */
 static Dwarf_Die *find_unit(Dwfl_Module *module, GElf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
-    if (unit)
+    if (unit && dwarf_haspc(unit, address - *bias) == 1)
         return unit;
+    unit = NULL;
     while ((unit = dwfl_module_nextcu(module, unit, bias)) != NULL)
         if (dwarf_haspc(unit, address - *bias) == 1)
             return unit;

@@ -111,6 +111,34 @@ static void add_native(struct source *source, const cJSON *frame, struct report_
     names_free(names, count);
 }
 
+/* A function of the runtime library, which a program may have inside; or what compilers and headers put between it and
+ * the program's own code: a kernel's stub, a template of cuda_runtime.h. */
+static bool is_runtime(const struct report_frame *frame)
+{
+    const char *name = frame->function ? frame->function : "", *file = frame->file ? frame->file : "";
+    const char *last = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+    if (strstr(file, "/libs/cudart/") || strncmp(last, "runtime_exports_", 16) == 0 ||
+        strncmp(name, "__device_stub__", 15) == 0 || strncmp(name, "cudaError cuda", 14) == 0)
+        return true;
+    name += strncmp(name, "mr_cuda", 7) == 0 ? 3 : 0;
+    return strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z' && !strchr(name, '(');
+}
+
+static void cut_runtime(struct report_stack *stack)
+{
+    size_t inner = 0;
+    while (inner < stack->count && is_runtime(&stack->frames[inner]))
+        inner++;
+    if (inner == 0 || inner == stack->count)
+        return;
+    for (size_t i = 0; i < inner; i++) { /* to the end, where they are cut off */
+        struct report_frame first = stack->frames[0];
+        memmove(stack->frames, stack->frames + 1, (stack->count - 1) * sizeof first);
+        stack->frames[stack->count - 1] = first;
+    }
+    report_cut_stack(stack, stack->count - inner);
+}
+
 /* Frames under main, or under a thread's first function, are the C library's: nobody looks for them. */
 static void cut_start(struct report_stack *stack)
 {
@@ -143,6 +171,7 @@ static struct report_stack stack_of(struct source *source, uint64_t site)
                                       .line = (unsigned)number_of(frame, "line")};
         add_frame(&stack, python);
     }
+    cut_runtime(&stack);
     cut_start(&stack);
     return stack;
 }
