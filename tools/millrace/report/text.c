@@ -2,7 +2,9 @@
 /* A report for people who read it in a terminal: the first line of a finding says where and what, as compilers do; then
  * both sides with their stacks, the memory, what is missing and what would mend it. */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "suppress.h"
 #include "write.h"
@@ -20,6 +22,17 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* A path as it is seen from the working directory. */
+static const char *from_here(const char *path)
+{
+    static char here[PATH_MAX];
+    if (!*here && !getcwd(here, sizeof here))
+        strcpy(here, "?");
+    size_t length = strlen(here);
+    path += strncmp(path, "./", 2) == 0 ? 2 : 0;
+    return length > 1 && strncmp(path, here, length) == 0 && path[length] == '/' ? path + length + 1 : path;
+}
+
 static void write_frame(FILE *out, const struct report_frame *frame, size_t number, const struct report_style *style,
                         const struct ink *in)
 {
@@ -31,7 +44,7 @@ static void write_frame(FILE *out, const struct report_frame *frame, size_t numb
     if (frame->function && frame->past && !frame->line)
         fprintf(out, "+0x%" PRIx64, frame->past);
     if (frame->file) {
-        fprintf(out, " %s:%u", frame->file, frame->line);
+        fprintf(out, " %s:%u", from_here(frame->file), frame->line);
         if (frame->column)
             fprintf(out, ":%u", frame->column);
     }
@@ -65,7 +78,7 @@ static void write_side(FILE *out, const struct report_side *side, size_t number,
     if (side->device >= 0)
         fprintf(out, ", device %d", side->device);
     if (side->file && side->line)
-        fprintf(out, ", at %s:%u", side->file, side->line);
+        fprintf(out, ", at %s:%u", from_here(side->file), side->line);
     else if (side->ptx_line)
         fprintf(out, ", at line %u of its PTX", side->ptx_line);
     fputc('\n', out);
@@ -114,7 +127,7 @@ static void write_finding(FILE *out, const struct report_finding *finding, const
     unsigned line;
     const char *file = report_place(&finding->sides[0], &line);
     if (file)
-        fprintf(out, "%s%s:%u:%s ", in->bold, file, line, in->plain);
+        fprintf(out, "%s%s:%u:%s ", in->bold, from_here(file), line, in->plain);
     fprintf(out, "%s%s:%s %s%s%s [%s]\n", in->red, finding->tool, in->plain, in->bold, finding->title, in->plain,
             finding->kind);
     for (size_t i = 0; i < finding->side_count; i++)
