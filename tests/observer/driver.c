@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* driver LIBRARY TOOLS [DO...]: opens the observer's library as the driver does and calls its functions. What to do:
- * "call" (twelve calls inside each other), "stop" (cuProfilerStop), "begin" (a work), "may N" (of stream N), "fork" (a
- * child ends the process), "finish N" (by signal N), "show FILE" (its first line), "until FILE LINE" (calls, until that
- * is its first line). Ends with 3 if the library refuses. */
+ * "call" (twelve calls inside each other), "stop" (cuProfilerStop), "begin" (a work), "later" (one that is queued now
+ * and runs in a while), "may N" (of stream N), "fork" (a child ends the process), "finish N" (by signal N), "show FILE"
+ * (its first line), "until FILE LINE" (calls, until that is its first line). Ends with 3 if the library refuses. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,15 @@ static void call(uint64_t number, uint64_t last, enum mr_call which)
     if (number < last)
         call(number + 1, last, which);
     observer->leave(&here, (CUresult)number);
+}
+
+static void *work_later(void *unused)
+{
+    struct mr_observed_work work = {.work = 1};
+    usleep(300000);
+    observer->begin(&work);
+    observer->end(&work, CUDA_SUCCESS);
+    return unused;
 }
 
 static const char *first_line(const char *path)
@@ -67,6 +77,11 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "may") == 0) {
             work.stream = strtoull(argv[++i], NULL, 10);
             printf("may: %s\n", observer->may_begin(&work) ? "yes" : "no");
+        } else if (strcmp(argv[i], "later") == 0) {
+            pthread_t thread;
+            observer->bind(&work);
+            if (pthread_create(&thread, NULL, work_later, NULL) != 0)
+                return 2;
         } else if (strcmp(argv[i], "fork") == 0) {
             pid_t child = fork();
             if (child == 0) {

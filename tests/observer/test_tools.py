@@ -68,6 +68,10 @@ class Tools(unittest.TestCase):
         lines = self.run_driver("one", *["begin", "stop", "show", self.found()] * 20)
         self.assertEqual([line for line in lines if line.startswith("file")], [f"file: {n} ''" for n in range(1, 21)])
 
+    def test_works_that_run_at_the_end_are_looked_at(self):
+        self.assertEqual(self.run_driver("one", "later", "finish", "0", "show", self.found())[-1], "file: 1 'exit'")
+        self.assertEqual(self.run_driver("one", "later", "finish", "11", "show", self.found())[-1], "file: 0 'signal 11'")
+
     def test_a_forked_child_tells_nothing(self):
         lines = self.run_driver("one,two", "begin", "fork", "show", self.found(), "finish", "0", "show", self.found())
         self.assertEqual(lines[-3:], ["one begin 3", "file: 0 ''", "file: 1 'exit'"])

@@ -24,6 +24,8 @@
 
 enum { MOST = 8, DEPTH = 8, REST = 20 };
 
+#define PATIENCE 5000000000u /* nanoseconds */
+
 /* What each tool keeps for one call. */
 struct call_data {
     void *of[MOST];
@@ -36,6 +38,7 @@ static char options[512]; /* MILLRACE_OBSERVE, cut into words */
 static const char *folder;
 static _Atomic bool writing, forked;
 static _Atomic uint64_t written_found, written_at, write_took;
+static _Atomic uint64_t bound, ended; /* works */
 static struct mr_observer table;
 
 /* Calls nest: a call may run a host function, which may call. */
@@ -143,6 +146,7 @@ static void leave(struct mr_observed_call *call, CUresult status)
 
 static void bind(const struct mr_observed_work *work)
 {
+    atomic_fetch_add_explicit(&bound, 1, memory_order_relaxed);
     for (uint32_t i = 0; i < used && !forked; i++)
         if (on[i]->bind)
             on[i]->bind(work);
@@ -160,6 +164,8 @@ static void end(const struct mr_observed_work *work, CUresult status)
     for (uint32_t i = 0; i < used; i++)
         if (on[i]->end)
             on[i]->end(work, status);
+    if (work->node == 0)
+        atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed);
 }
 
 static void access_boxes(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count)
@@ -184,6 +190,27 @@ static bool may_begin(const struct mr_observed_work *work)
     return may;
 }
 
+/* A program may end while its last works run, and what these touch is told when they end. Waits until all have ended,
+ * or none has for five seconds. */
+static void let_works_end(void)
+{
+    uint64_t before = 0, since = now();
+    for (;;) {
+        uint64_t done = atomic_load(&ended);
+        if (done >= atomic_load(&bound))
+            return;
+        if (done != before)
+            since = now();
+        before = done;
+        if (now() - since > PATIENCE) {
+            mr_log(MR_LOG_WARN,
+                   "the program ends while work runs that does not end; what it touches was not looked at");
+            return;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
 /* Another thread may be writing. If it is one that this signal has stopped, it never ends; what it wrote before is
  * there, whole. */
 static void finish(int signal)
@@ -191,6 +218,8 @@ static void finish(int signal)
     char how[32] = "exit";
     if (forked)
         return;
+    if (signal == 0)
+        let_works_end();
     for (int wait = 0; atomic_exchange(&writing, true); wait++) {
         if (wait == 1000)
             return;
