@@ -11,6 +11,9 @@
  * are ticks of its timeline: one is taken when a call begins and another when it returns. What the host does inside of
  * a call has the stamp of the return: until then nothing comes after it.
  *
+ * A step of a graph's run is known outside of the run as a part of the launch alone: who comes after the launch comes
+ * after all its steps. So clocks of other work need not name the timelines of graphs.
+ *
  * An edge is documented, or only known by luck: hardware behaves so, but no manual promises it. Where the difference
  * is asked for (obs_order_begin), operations carry two clocks.
  *
@@ -36,6 +39,8 @@ struct obs_operation {
     _Atomic uint64_t tick;
     uint32_t lane;      /* the timeline of the lane that asked for it */
     uint64_t lane_tick; /* how far that lane had come then */
+    uint32_t launch;    /* of a step: the timeline of its graph's launch, and its tick; 0: it is no step */
+    uint64_t launch_tick;
     /* By enum obs_edges. The second one is NULL unless both are kept apart (`two`): the first one serves then. */
     const struct obs_clock *before[OBS_EDGES_KINDS];
     bool two;
@@ -54,7 +59,15 @@ static inline bool obs_comes_after_by(const struct obs_operation *later, const s
         return tick < atomic_load_explicit(&((struct obs_operation *)later)->tick, memory_order_relaxed);
     if (earlier->timeline == later->lane)
         return tick <= later->lane_tick;
-    return obs_clock_at(later->before[later->two ? edges : OBS_EDGES_ALL], earlier->timeline) >= tick;
+    const struct obs_clock *before = later->before[later->two ? edges : OBS_EDGES_ALL];
+    if (obs_clock_at(before, earlier->timeline) >= tick)
+        return true;
+    if (!earlier->launch)
+        return false;
+    if (later->timeline == earlier->launch)
+        return earlier->launch_tick <
+               atomic_load_explicit(&((struct obs_operation *)later)->tick, memory_order_relaxed);
+    return obs_clock_at(before, earlier->launch) >= earlier->launch_tick;
 }
 
 /* By all edges: what is true of hardware. */

@@ -39,6 +39,8 @@ struct obs_tool {
     bool (*write)(const char *folder, const char *end);
 };
 
+extern const struct obs_tool obs_tool_race; /* race.c */
+
 /* The tools that there are; the last is NULL. */
 extern const struct obs_tool *const obs_tools[];
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The side table: what the rules know of each stream, event, context, executable graph and flag of the program.
+ *
+ * The driver's own records don't carry any of this. An object is found by the handle that the program uses, a stream
+ * also by the number that works carry (cuStreamGetId). Records go when the program destroys the object; what is still
+ * to come of a destroyed stream is kept with its context.
+ *
+ * A point is a moment in the order: all that a clock knows, and one timeline up to a tick. Points that follow each
+ * other on one timeline share their clock, so that a launch changes a number and nothing else.
+ *
+ * Everything here needs the rules' lock (operation.h). */
+#ifndef MR_OBSERVER_OBJECTS_H
+#define MR_OBSERVER_OBJECTS_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libs/observer/operation.h"
+
+struct obs_point {
+    const struct obs_clock *before[OBS_EDGES_KINDS]; /* counted */
+    uint32_t timeline;                               /* 0 and tick 0: nothing beside the clock */
+    uint64_t tick;
+};
+
+/* `to` is given what `from` says. */
+void obs_point_set(struct obs_point *to, const struct obs_point *from);
+void obs_point_clear(struct obs_point *point);
+/* Adds to clocks what a point says: `clocks` has two, the second unused unless edges are kept apart. */
+void obs_point_join(const struct obs_clock *clocks[OBS_EDGES_KINDS], const struct obs_point *point);
+
+/* A lane of the host (operation.h). */
+struct obs_lane {
+    uint32_t timeline;
+    const struct obs_clock *knows[OBS_EDGES_KINDS];
+    uint64_t version; /* grows when `knows` does */
+};
+
+struct obs_stream {
+    struct obs_stream *next_by_handle, *next_by_id, *next; /* `next`: of its context */
+    uint64_t handle;                                       /* 0: a default stream */
+    uint64_t id;                                           /* 0: not known yet */
+    uint64_t serial;                                       /* from 1 up */
+    uint64_t thread;                                       /* of a thread's own default stream: which one */
+    struct obs_context *context;
+    enum mr_side_stream kind;
+    bool blocking;
+    struct obs_point now;          /* what has happened when all is done that the stream has */
+    struct obs_point solid;        /* the same, behind the latest work on which the default-stream rules build */
+    uint64_t joined;               /* up to which version of the lane `now` knows what the lane knew */
+    bool pure;                     /* `now.before` is what the lane knew then, or less */
+    bool to_be_known, to_be_joined; /* it is in the lists of its context */
+    uint64_t legacy_seen;          /* up to which tick of the legacy stream it is behind, or needn't be */
+};
+
+struct obs_list {
+    struct obs_stream **at;
+    size_t count, room;
+};
+
+struct obs_context {
+    struct obs_context *next;
+    CUcontext handle;
+    struct obs_stream *streams, *legacy, *own; /* `own`: of its threads, linked by next_by_handle */
+    struct obs_list to_be_known;  /* streams that have work which the host doesn't know to be done */
+    struct obs_list to_be_joined; /* blocking streams that have solid work since the legacy stream's latest */
+    struct obs_point gone;        /* what destroyed streams may still do */
+    struct obs_point gone_solid;  /* of those that were in to_be_joined, by luck: what the legacy stream waits for */
+};
+
+struct obs_event {
+    struct obs_event *next;
+    uint64_t handle;
+    struct obs_point point;
+};
+
+struct obs_plan;
+struct obs_exec {
+    struct obs_exec *next;
+    uint64_t handle;
+    struct obs_plan *plan;   /* owned */
+    struct obs_point launch; /* the latest launch */
+};
+
+/* What was written to a word that streams wait for: the latest writes, oldest first. */
+enum { OBS_FLAG_WRITES = 16 };
+struct obs_flag {
+    struct obs_flag *next, *next_of_all;
+    uint64_t address;
+    unsigned count;
+    struct obs_flag_write {
+        uint64_t value;
+        struct obs_point point;
+    } write[OBS_FLAG_WRITES];
+};
+
+/* Contexts come into being when they are first named. NULL when memory is short; `made` says whether to make one. */
+struct obs_context *obs_context_find(CUcontext handle, bool make);
+void obs_context_end(struct obs_context *context);
+
+/* The stream behind a handle as the driver takes it, in a call made with this context on this thread: 0 and
+ * CU_STREAM_LEGACY are the context's legacy stream, CU_STREAM_PER_THREAD the thread's own. NULL: no such stream is
+ * known, or memory is short. */
+struct obs_stream *obs_stream_find(CUstream handle, CUcontext context, uint64_t thread);
+/* The one that works say they are in; `known` is what the call's parameters say, NULL for nothing. It is made if
+ * nobody has heard of it. */
+struct obs_stream *obs_stream_of_work(uint64_t id, CUcontext context, struct obs_stream *known);
+struct obs_stream *obs_stream_made(uint64_t handle, uint64_t id, CUcontext context, bool blocking);
+void obs_stream_end(struct obs_stream *stream);
+/* Puts the stream into the list of its context, or takes it out. */
+void obs_list_add(struct obs_list *list, struct obs_stream *stream);
+void obs_list_remove(struct obs_list *list, struct obs_stream *stream);
+
+struct obs_event *obs_event_find(uint64_t handle, bool make);
+void obs_event_end(uint64_t handle);
+
+struct obs_exec *obs_exec_find(uint64_t handle, bool make);
+void obs_exec_end(uint64_t handle);
+
+struct obs_flag *obs_flag_find(uint64_t address, bool make);
+/* The memory is another's from now on. */
+void obs_flags_forget(uint64_t base, size_t size);
+
+/* A timeline for whoever needs one, and the tick it stands at: work goes on from the next. `lane` is who begins it: a
+ * timeline is used again if the lane knows of all that was on it. 0: there is none. */
+uint32_t obs_timeline_take(const struct obs_lane *lane, uint64_t *tick);
+/* Gives it back, as it stands at this tick. Whoever knows the guard up to its tick knows of all that was on it; a
+ * stream's is its own guard. */
+void obs_timeline_give(uint32_t timeline, uint64_t tick, uint32_t guard, uint64_t guard_tick);
+uint32_t obs_timeline_count(void);
+
+/* Whether the host counts as told by a host function only if something that the program does orders them; set once. */
+extern bool obs_order_strict;
+
+/* Whether edges are kept apart (operation.h); set once, before all else. */
+extern bool obs_edges_apart;
+
+/* Memory was short for what the rules must know: what comes after may look unordered though it isn't. */
+extern bool obs_order_short;
+
+#endif

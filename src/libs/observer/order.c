@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules for streams, events and the host (order.h).
+ *
+ * A stream's `now` is a point: its clock, and its own timeline up to the latest tick. A launch takes the next tick and
+ * shares the clock. The clock changes when the stream waits for something, when the default-stream rules add something,
+ * and when the host has learnt something since: a stream whose clock held nothing but what the host knew (`pure`) then
+ * simply takes the host's clock, whatever the number of timelines. */
+#include "libs/observer/order.h"
+
+_Atomic uint64_t obs_stamps;
+struct obs_lane obs_host;
+
+void obs_order_begin(bool apart)
+{
+    obs_edges_apart = apart;
+}
+
+/* The work of a stream needs a timeline once it has some. */
+static void need_timeline(struct obs_stream *stream)
+{
+    if (!stream->now.timeline)
+        stream->now.timeline = obs_timeline_take(&obs_host, &stream->now.tick);
+}
+
+static bool is_what_host_knows(const struct obs_stream *stream)
+{
+    bool same = true;
+    for (int i = 0; i <= obs_edges_apart; i++)
+        same = same && stream->now.before[i] == obs_host.knows[i];
+    return same;
+}
+
+/* What the host has learnt holds for whatever it submits from now on. */
+static void take_from_host(struct obs_stream *stream)
+{
+    if (stream->joined == obs_host.version)
+        return;
+    struct obs_point host = {.before = {obs_host.knows[0], obs_host.knows[1]}};
+    if (stream->pure) {
+        host.timeline = stream->now.timeline;
+        host.tick = stream->now.tick;
+        obs_point_set(&stream->now, &host);
+    } else {
+        obs_point_join(stream->now.before, &host);
+        stream->pure = is_what_host_knows(stream);
+    }
+    stream->joined = obs_host.version;
+}
+
+static void list_as_unknown(struct obs_stream *stream)
+{
+    if (!stream->to_be_known) {
+        stream->to_be_known = true;
+        obs_list_add(&stream->context->to_be_known, stream);
+    }
+}
+
+void obs_order_wait(struct obs_stream *stream, const struct obs_point *point)
+{
+    take_from_host(stream);
+    for (int i = 0; i <= obs_edges_apart; i++) {
+        const struct obs_clock **clock = &stream->now.before[i];
+        *clock = obs_clock_join(*clock, point->before[i]);
+        if (point->tick && point->timeline != stream->now.timeline)
+            *clock = obs_clock_with(*clock, point->timeline, point->tick);
+    }
+    stream->pure = is_what_host_knows(stream);
+    if (!stream->pure)
+        list_as_unknown(stream);
+}
+
+/* The legacy stream's work waits for what blocking streams have, up to their latest solid work. */
+static void join_blocking(const struct obs_context *context, const struct obs_clock *clocks[OBS_EDGES_KINDS])
+{
+    clocks[OBS_EDGES_ALL] = obs_clock_join(clocks[OBS_EDGES_ALL], context->gone_solid.before[OBS_EDGES_ALL]);
+    for (size_t i = 0; i < context->to_be_joined.count; i++)
+        obs_point_join(clocks, &context->to_be_joined.at[i]->solid);
+}
+
+static void legacy_takes_all(struct obs_stream *legacy)
+{
+    struct obs_context *context = legacy->context;
+    if (context->to_be_joined.count == 0 && !context->gone_solid.before[OBS_EDGES_ALL])
+        return;
+    join_blocking(context, legacy->now.before);
+    legacy->pure = is_what_host_knows(legacy);
+    for (size_t i = 0; i < context->to_be_joined.count; i++)
+        context->to_be_joined.at[i]->to_be_joined = false;
+    context->to_be_joined.count = 0;
+    obs_point_clear(&context->gone_solid);
+}
+
+/* A blocking stream's work waits for what the legacy stream was given since the stream was made. */
+static void take_from_legacy(struct obs_stream *stream)
+{
+    const struct obs_stream *legacy = stream->context->legacy;
+    if (!legacy || legacy->solid.tick <= stream->legacy_seen)
+        return;
+    obs_order_wait(stream, &legacy->solid);
+    stream->legacy_seen = legacy->solid.tick;
+}
+
+static struct obs_operation *at_point(const struct obs_point *point, uint64_t tick, uint64_t stamp)
+{
+    struct obs_operation *operation = obs_operation_new();
+    if (!operation) {
+        obs_order_short = true;
+        return NULL;
+    }
+    operation->timeline = point->timeline;
+    atomic_store_explicit(&operation->tick, tick, memory_order_relaxed);
+    operation->lane = obs_host.timeline;
+    operation->lane_tick = stamp;
+    operation->two = obs_edges_apart;
+    for (int i = 0; i <= obs_edges_apart; i++)
+        operation->before[i] = obs_clock_keep(point->before[i]);
+    return operation;
+}
+
+struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, bool solid,
+                                     struct obs_operation **early)
+{
+    struct obs_point alone = {0};
+    need_timeline(stream);
+    take_from_host(stream);
+    if (early) {
+        *early = NULL;
+        if (stream->blocking || stream->kind == MR_STREAM_LEGACY)
+            obs_point_set(&alone, &stream->now);
+    }
+    if (solid && stream->kind == MR_STREAM_LEGACY)
+        legacy_takes_all(stream);
+    else if (solid && stream->blocking)
+        take_from_legacy(stream);
+    stream->now.tick++;
+    struct obs_operation *operation = at_point(&stream->now, stream->now.tick, stamp);
+    if (early && alone.timeline &&
+        (alone.before[0] != stream->now.before[0] || alone.before[1] != stream->now.before[1]))
+        *early = at_point(&alone, stream->now.tick, stamp);
+    obs_point_clear(&alone);
+    if (solid && (stream->blocking || stream->kind == MR_STREAM_LEGACY)) {
+        obs_point_set(&stream->solid, &stream->now);
+        if (stream->blocking) {
+            if (!stream->to_be_joined) {
+                stream->to_be_joined = true;
+                obs_list_add(&stream->context->to_be_joined, stream);
+            }
+        }
+    }
+    list_as_unknown(stream);
+    return operation;
+}
+
+struct obs_operation *obs_order_host(uint64_t stamp)
+{
+    struct obs_point point = {.before = {obs_host.knows[0], obs_host.knows[1]}, .timeline = obs_host.timeline};
+    struct obs_operation *operation = at_point(&point, UINT64_MAX, stamp);
+    if (operation)
+        operation->host = true;
+    return operation;
+}
+
+struct obs_operation *obs_order_before_all(void)
+{
+    struct obs_operation *operation = obs_order_host(0);
+    if (operation)
+        atomic_store_explicit(&operation->tick, 0, memory_order_release);
+    return operation;
+}
+
+struct obs_operation *obs_order_host_after(struct obs_context *context, uint64_t stamp)
+{
+    struct obs_operation *operation = obs_order_host(stamp);
+    struct obs_point all = {0};
+    if (!operation || !context)
+        return operation;
+    obs_order_of_context(context, &all);
+    operation->before[OBS_EDGES_ALL] = obs_clock_join(operation->before[OBS_EDGES_ALL], all.before[OBS_EDGES_ALL]);
+    obs_point_clear(&all);
+    return operation;
+}
+
+void obs_order_returns(struct obs_operation *host)
+{
+    atomic_store_explicit(&host->tick, obs_stamp(), memory_order_release);
+}
+
+void obs_order_record(struct obs_stream *stream, struct obs_point *out)
+{
+    take_from_host(stream);
+    obs_point_set(out, &stream->now);
+    if (stream->kind == MR_STREAM_LEGACY)
+        join_blocking(stream->context, out->before);
+}
+
+void obs_order_of_stream(struct obs_stream *stream, struct obs_point *out)
+{
+    obs_order_record(stream, out);
+}
+
+void obs_order_of_context(struct obs_context *context, struct obs_point *out)
+{
+    struct obs_point host = {.before = {obs_host.knows[0], obs_host.knows[1]}};
+    obs_point_set(out, &host);
+    obs_point_join(out->before, &context->gone);
+    for (size_t i = 0; i < context->to_be_known.count; i++)
+        obs_point_join(out->before, &context->to_be_known.at[i]->now);
+}
+
+void obs_order_record_all(struct obs_context *context, struct obs_point *out)
+{
+    obs_order_of_context(context, out);
+}
+
+void obs_order_wait_all(struct obs_context *context, const struct obs_point *point)
+{
+    for (struct obs_stream *stream = context->streams; stream; stream = stream->next)
+        obs_order_wait(stream, point);
+}
+
+void obs_order_known(const struct obs_point *point, enum obs_edges edges)
+{
+    bool more = false;
+    for (int i = 0; i <= (int)edges && i <= obs_edges_apart; i++) {
+        const struct obs_clock *old = obs_host.knows[i];
+        obs_host.knows[i] = obs_clock_join(obs_host.knows[i], point->before[i]);
+        if (point->tick && point->timeline != obs_host.timeline)
+            obs_host.knows[i] = obs_clock_with(obs_host.knows[i], point->timeline, point->tick);
+        more = more || old != obs_host.knows[i] || point->tick;
+    }
+    obs_host.version += more;
+}
+
+/* All that the stream has is known to be done, by all edges. */
+static bool is_known(const struct obs_stream *stream)
+{
+    bool known = true;
+    for (int i = 0; i <= obs_edges_apart; i++)
+        known = known && obs_clock_at(obs_host.knows[i], stream->now.timeline) >= stream->now.tick &&
+                obs_clock_covers(obs_host.knows[i], stream->now.before[i]);
+    return known;
+}
+
+void obs_order_settle_stream(struct obs_stream *stream)
+{
+    if (!stream->to_be_known || !is_known(stream))
+        return;
+    obs_list_remove(&stream->context->to_be_known, stream);
+    stream->to_be_known = false;
+    stream->pure = true;
+}
+
+void obs_order_settle(struct obs_context *context)
+{
+    struct obs_list *list = &context->to_be_known;
+    size_t left = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct obs_stream *stream = list->at[i];
+        if (is_known(stream)) {
+            stream->to_be_known = false;
+            stream->pure = true;
+        } else {
+            list->at[left++] = stream;
+        }
+    }
+    list->count = left;
+    bool gone = true;
+    for (int i = 0; i <= obs_edges_apart; i++)
+        gone = gone && obs_clock_covers(obs_host.knows[i], context->gone.before[i]);
+    if (gone)
+        obs_point_clear(&context->gone);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that comes and goes (order_call.h): allocations begin generations, frees end them (generation.h).
+ *
+ * What a synchronous call allocates is there for all that the host asks for after its return. Stream-ordered memory is
+ * there for what comes after its allocation in the stream, and goes with the free in its stream. A synchronous free of
+ * stream-ordered memory waits for nothing. One of other memory waits for the context's work on hardware, which no
+ * manual promises: it is an edge by luck. */
+#include "libs/observer/order_call.h"
+
+/* The host's operation of a call that allocates: it has been done when the call returns. */
+static void made_by_host(struct obs_call *call, enum mr_allocation_kind kind, uint64_t base, size_t size)
+{
+    if (!base || !size)
+        return;
+    obs_order_lock();
+    struct obs_operation *operation = obs_order_host(call->stamp);
+    if (operation) {
+        operation->side = call->side;
+        operation->side.what = MR_SIDE_ALLOCATION;
+        obs_order_returns(operation);
+    }
+    obs_flags_forget(base, size);
+    obs_order_unlock();
+    if (!operation)
+        return;
+    obs_generation_made(operation, kind, (uintptr_t)base, size);
+    obs_operation_drop(operation);
+}
+
+/* `to` of the family is where the pointer goes, `size` its size; `number` the kind of memory. */
+void obs_allocate_leave(struct obs_call *call)
+{
+    const struct obs_family *family = call->family;
+    made_by_host(call, (enum mr_allocation_kind)family->number, *(const uint64_t *)obs_param_handle(call, family->to),
+                 (size_t)obs_param_handle(call, family->size));
+}
+
+void obs_allocate_pitch_leave(struct obs_call *call)
+{
+    const struct mr_params_cuMemAllocPitch_v2 *params = call->call->params;
+    made_by_host(call, MR_ALLOCATION_DEVICE, *params->dptr, *params->pPitch * params->Height);
+}
+
+/* `to` is the address itself. */
+void obs_register_leave(struct obs_call *call)
+{
+    const struct obs_family *family = call->family;
+    made_by_host(call, (enum mr_allocation_kind)family->number, obs_param_handle(call, family->to),
+                 (size_t)obs_param_handle(call, family->size));
+}
+
+void obs_import_leave(struct obs_call *call)
+{
+    CUdeviceptr pointer = *(const CUdeviceptr *)obs_param_handle(call, call->family->to), base;
+    struct obs_generation_view view;
+    size_t size;
+    if (obs_generation_at((uintptr_t)pointer, UINT64_MAX, &view))
+        return; /* opened once more */
+    if (obs_driver.address_range(&base, &size, pointer) == CUDA_SUCCESS)
+        made_by_host(call, (enum mr_allocation_kind)call->family->number, base, size);
+}
+
+/* A module's variable is known from the first time that the program asks where it is. */
+void obs_global_leave(struct obs_call *call)
+{
+    const CUdeviceptr *pointer = (const CUdeviceptr *)obs_param_handle(call, call->family->to);
+    const size_t *size = (const size_t *)obs_param_handle(call, call->family->size);
+    struct obs_generation_view view;
+    size_t bytes;
+    CUdeviceptr base;
+    if (!pointer || !*pointer || obs_generation_at((uintptr_t)*pointer, UINT64_MAX, &view))
+        return;
+    if (size)
+        bytes = *size;
+    else if (obs_driver.address_range(&base, &bytes, *pointer) != CUDA_SUCCESS)
+        return;
+    made_by_host(call, MR_ALLOCATION_MODULE, *pointer, bytes);
+}
+
+static struct obs_operation *in_stream(struct obs_call *call, enum mr_side_what what, uint64_t base, size_t size)
+{
+    obs_order_lock();
+    struct obs_stream *stream = obs_call_stream(call);
+    struct obs_operation *operation = stream ? obs_order_work(stream, call->stamp, false, NULL) : NULL;
+    if (operation) {
+        operation->side = call->side;
+        operation->side.what = what;
+        operation->side.stream = stream->id;
+        operation->side.stream_kind = stream->kind;
+    }
+    obs_flags_forget(base, size);
+    obs_order_unlock();
+    return operation;
+}
+
+void obs_allocate_async_leave(struct obs_call *call)
+{
+    const struct obs_family *family = call->family;
+    uint64_t base = *(const uint64_t *)obs_param_handle(call, family->to);
+    size_t size = (size_t)obs_param_handle(call, family->size);
+    if (call->captured || !base || !size)
+        return;
+    struct obs_operation *operation = in_stream(call, MR_SIDE_ALLOCATION, base, size);
+    if (!operation)
+        return;
+    obs_generation_made(operation, MR_ALLOCATION_POOL, (uintptr_t)base, size);
+    obs_operation_drop(operation);
+}
+
+static void ends(struct obs_call *call, uint64_t base)
+{
+    if (call->operation && !obs_generation_ended(call->operation, (uintptr_t)base))
+        call->view.base = 0;
+}
+
+void obs_free_async_enter(struct obs_call *call)
+{
+    uint64_t base = obs_param_handle(call, call->family->to);
+    if (call->captured || !obs_generation_at((uintptr_t)base, UINT64_MAX, &call->view) || call->view.base != base)
+        return;
+    call->operation = in_stream(call, MR_SIDE_FREE, base, call->view.size);
+    ends(call, base);
+}
+
+void obs_free_enter(struct obs_call *call)
+{
+    uint64_t base = obs_param_handle(call, call->family->to);
+    if (!obs_generation_at((uintptr_t)base, UINT64_MAX, &call->view) || call->view.base != base)
+        return;
+    obs_order_lock();
+    bool waits = call->family->number && call->view.kind != MR_ALLOCATION_POOL;
+    struct obs_context *context = call->call->context ? obs_context_find(call->call->context, false) : NULL;
+    call->operation = waits ? obs_order_host_after(context, call->stamp) : obs_order_host(call->stamp);
+    if (call->operation) {
+        call->operation->side = call->side;
+        call->operation->side.what = MR_SIDE_FREE;
+    }
+    if (waits && context)
+        obs_order_of_context(context, &call->point);
+    obs_order_unlock();
+    ends(call, base);
+}
+
+void obs_free_leave(struct obs_call *call)
+{
+    if (!call->operation)
+        return;
+    obs_order_lock();
+    if (call->operation->host)
+        obs_order_returns(call->operation);
+    obs_order_known(&call->point, OBS_EDGES_ALL);
+    obs_order_unlock();
+}
+
+/* The memory is there after all. */
+void obs_free_failed(struct obs_call *call)
+{
+    if (!call->operation)
+        return;
+    obs_free_leave(call);
+    if (call->view.base)
+        made_by_host(call, call->view.kind, call->view.base, call->view.size);
+}

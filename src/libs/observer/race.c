@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tool race: finds works that touch the same bytes and that nothing orders.
+ *
+ * The rules (order.h) say what comes after what, the shadow (shadow.h) what touched which bytes, and findings
+ * (finding.h) come of the two. Options: "luck" also reports what is in order only because hardware behaves so; with
+ * "strict" the end of a host function tells the host nothing. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "libs/observer/order_call.h"
+#include "libs/observer/results.h"
+#include "libs/observer/shadow.h"
+#include "libs/observer/tool.h"
+
+enum { SPLIT = 64 };
+
+static const struct mr_observed_driver *driver;
+
+static bool open_race(const struct mr_observed_driver *given, const char *options)
+{
+    bool luck = false;
+    for (const char *option = options; *option;) {
+        size_t length = strcspn(option, ":");
+        if (length == 4 && memcmp(option, "luck", 4) == 0) {
+            luck = true;
+        } else if (length == 6 && memcmp(option, "strict", 6) == 0) {
+            obs_order_strict = true;
+        } else {
+            mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE: the tool race has no option '%.*s'; nothing is observed",
+                   (int)length, option);
+            return false;
+        }
+        option += length + (option[length] == ':');
+    }
+    driver = given;
+    obs_driver = (struct obs_driver){
+        .driver = given,
+        .stream_id = given->function("cuStreamGetId"),
+        .stream_flags = given->function("cuStreamGetFlags"),
+        .stream_context = given->function("cuStreamGetCtx"),
+        .stream_captures = given->function("cuStreamIsCapturing"),
+        .context_of_green = given->function("cuCtxFromGreenCtx"),
+        .address_range = given->function("cuMemGetAddressRange_v2"),
+        .graph_nodes = given->function("cuGraphGetNodes"),
+        .graph_edges = given->function("cuGraphGetEdges_v2"),
+        .node_type = given->function("cuGraphNodeGetType"),
+        .node_child = given->function("cuGraphChildGraphNodeGetGraph"),
+        .node_records = given->function("cuGraphEventRecordNodeGetEvent"),
+        .node_waits = given->function("cuGraphEventWaitNodeGetEvent"),
+        .node_allocates = given->function("cuGraphMemAllocNodeGetParams"),
+        .node_frees = given->function("cuGraphMemFreeNodeGetParams"),
+    };
+    obs_order_begin(luck);
+    return true;
+}
+
+static void enter(struct mr_observed_call *call)
+{
+    driver->pause(true);
+    obs_order_enter(call);
+    driver->pause(false);
+}
+
+static void leave(struct mr_observed_call *call, CUresult status)
+{
+    driver->pause(true);
+    obs_order_leave(call, status);
+    driver->pause(false);
+}
+
+static void begin(const struct mr_observed_work *work)
+{
+    struct obs_operation *early, *operation;
+    if (!work->node)
+        return;
+    operation = obs_order_of_work(work, true, &early);
+    if (operation)
+        obs_operation_drop(operation);
+}
+
+static bool is_pinned(uintptr_t address, uint64_t call)
+{
+    struct obs_generation_view view;
+    return obs_generation_at(address, call, &view) &&
+           (view.kind == MR_ALLOCATION_PINNED || view.kind == MR_ALLOCATION_REGISTERED);
+}
+
+/* A copy may read a pinned source without regard to the default-stream rules. */
+static void touch_apart(struct obs_operation *operation, struct obs_operation *early, const struct mr_access *boxes,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool reads = boxes[i].how & MR_ACCESS_READ && is_pinned(boxes[i].first, operation->side.number);
+        obs_shadow_touch(reads ? early : operation, &boxes[i], 1);
+    }
+}
+
+static void access_boxes(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count)
+{
+    struct obs_operation *early, *operation = obs_order_of_work(work, false, &early);
+    if (!operation)
+        return;
+    if (early)
+        touch_apart(operation, early, boxes, count);
+    else
+        obs_shadow_touch(operation, boxes, count);
+    obs_operation_drop(operation);
+    if (early)
+        obs_operation_drop(early);
+}
+
+static void end(const struct mr_observed_work *work, CUresult status)
+{
+    (void)status;
+    obs_order_end(work);
+}
+
+static uint64_t found(void)
+{
+    return obs_finding_count();
+}
+
+static bool write_race(const char *folder, const char *how)
+{
+    return obs_results_write(folder, "race", how, driver);
+}
+
+const struct obs_tool obs_tool_race = {.name = "race",
+                                       .points = MR_OBSERVE_CALLS | MR_OBSERVE_WORK | MR_OBSERVE_ACCESS,
+                                       .open = open_race,
+                                       .enter = enter,
+                                       .leave = leave,
+                                       .bind = obs_order_bind,
+                                       .begin = begin,
+                                       .end = end,
+                                       .access = access_boxes,
+                                       .found = found,
+                                       .write = write_race};

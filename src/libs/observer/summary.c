@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was seen and what was not, from all parts of the tool race (finding.h). */
+#include <string.h>
+
+#include "libs/observer/order_call.h"
+#include "libs/observer/shadow.h"
+
+void obs_race_summary(struct mr_race_summary *out)
+{
+    memset(out, 0, sizeof *out);
+    obs_shadow_summary(out);
+    out->calls = obs_order_calls();
+    out->operations = obs_operation_made();
+    out->timelines = obs_timeline_count();
+    out->clocks = obs_clock_nodes();
+    out->bytes += obs_clock_bytes() + obs_operation_bytes();
+    out->short_of_memory = out->short_of_memory || obs_clock_short() || obs_order_short;
+}
