@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "libs/observer/mappings.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/sites.h"
 
@@ -62,6 +63,29 @@ bool obs_generation_ended(struct obs_operation *operation, uintptr_t base)
         obs_operation_drop(ended_by);
     ended_by = obs_operation_keep(operation);
     return true;
+}
+
+void obs_mapping_created(struct obs_operation *made, uint64_t handle, size_t size)
+{
+    obs_generation_made(made, MR_ALLOCATION_MAPPED, (uintptr_t)handle, size);
+}
+
+void obs_mapping_released(uint64_t handle)
+{
+    (void)handle;
+}
+
+void obs_mapping_mapped(struct obs_operation *mapped, uint64_t handle, uintptr_t base, size_t size, size_t offset)
+{
+    (void)handle;
+    (void)offset;
+    obs_generation_made(mapped, MR_ALLOCATION_MAPPED, base, size);
+}
+
+void obs_mapping_unmapped(struct obs_operation *unmapped, uintptr_t base, size_t size)
+{
+    (void)size;
+    obs_generation_ended(unmapped, base);
 }
 
 /* The driver. A stream's handle is its number; even ones are non-blocking. */
@@ -448,6 +472,19 @@ static void frees_wait_by_luck(void **state)
     assert_false(obs_comes_after(ended_by, elsewhere));
 }
 
+static void mappings_come_and_go_with_the_host(void **state)
+{
+    (void)state;
+    uintptr_t stream = new_stream(false);
+    CALL(cuMemMap, memory(DEVICE, 3), 256, 0, 1, 0);
+    struct obs_operation *mapped = made_by, *use = launch(stream);
+    assert_true(obs_comes_after(use, mapped));
+    CALL(cuMemUnmap, memory(DEVICE, 3), 256);
+    assert_true(obs_comes_after(ended_by, mapped));
+    assert_false(obs_comes_after(ended_by, use)); /* unmapping waits for nothing */
+    assert_true(obs_comes_after(launch(stream), ended_by));
+}
+
 static struct obs_operation *value(bool writes, uintptr_t stream, uint64_t address, uint32_t number, unsigned flags)
 {
     struct mr_params_cuStreamWriteValue32_v2 write = {(CUstream)stream, address, number, flags};
@@ -723,6 +760,7 @@ int main(void)
         cmocka_unit_test(copies_are_waited_for_as_documented),
         cmocka_unit_test(pinned_sources_are_read_early),
         cmocka_unit_test(frees_wait_by_luck),
+        cmocka_unit_test(mappings_come_and_go_with_the_host),
         cmocka_unit_test(values_release_and_acquire),
         cmocka_unit_test(host_functions_tell_the_host),
         cmocka_unit_test(graphs_have_their_edges),

@@ -112,6 +112,10 @@ void obs_free_async_enter(struct obs_call *call);
 void obs_free_enter(struct obs_call *call);
 void obs_free_leave(struct obs_call *call);
 void obs_free_failed(struct obs_call *call);
+void obs_memory_made_leave(struct obs_call *call);
+void obs_memory_released_leave(struct obs_call *call);
+void obs_map_leave(struct obs_call *call);
+void obs_unmap_enter(struct obs_call *call);
 void obs_values_enter(struct obs_call *call);              /* order_values.c */
 void obs_values_leave(struct obs_call *call);
 void obs_instantiate_leave(struct obs_call *call);         /* order_graph.c */

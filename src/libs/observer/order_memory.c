@@ -5,22 +5,27 @@
  * there for what comes after its allocation in the stream, and goes with the free in its stream. A synchronous free of
  * stream-ordered memory waits for nothing. One of other memory waits for the context's work on hardware, which no
  * manual promises: it is an edge by luck. */
+#include "libs/observer/mappings.h"
 #include "libs/observer/order_call.h"
 
-/* The host's operation of a call that allocates: it has been done when the call returns. */
-static void made_by_host(struct obs_call *call, enum mr_allocation_kind kind, uint64_t base, size_t size)
+/* The host's operation of a call: it has been done when the call returns. */
+static struct obs_operation *by_host(struct obs_call *call, enum mr_side_what what, uint64_t base, size_t size)
 {
-    if (!base || !size)
-        return;
     obs_order_lock();
     struct obs_operation *operation = obs_order_host(call->stamp);
     if (operation) {
         operation->side = call->side;
-        operation->side.what = MR_SIDE_ALLOCATION;
+        operation->side.what = what;
         obs_order_returns(operation);
     }
     obs_flags_forget(base, size);
     obs_order_unlock();
+    return operation;
+}
+
+static void made_by_host(struct obs_call *call, enum mr_allocation_kind kind, uint64_t base, size_t size)
+{
+    struct obs_operation *operation = base && size ? by_host(call, MR_SIDE_ALLOCATION, base, size) : NULL;
     if (!operation)
         return;
     obs_generation_made(operation, kind, (uintptr_t)base, size);
@@ -160,4 +165,46 @@ void obs_free_failed(struct obs_call *call)
     obs_free_leave(call);
     if (call->view.base)
         made_by_host(call, call->view.kind, call->view.base, call->view.size);
+}
+
+/* Memory that is made first and mapped later. `size` of the family is 0 where the call doesn't say how large it is. */
+void obs_memory_made_leave(struct obs_call *call)
+{
+    const struct obs_family *family = call->family;
+    uint64_t handle = *(const uint64_t *)obs_param_handle(call, family->to);
+    struct obs_operation *operation = by_host(call, MR_SIDE_ALLOCATION, 0, 0);
+    if (!operation)
+        return;
+    obs_mapping_created(operation, handle, family->size ? (size_t)obs_param_handle(call, family->size) : 0);
+    obs_operation_drop(operation);
+}
+
+void obs_memory_released_leave(struct obs_call *call)
+{
+    obs_mapping_released(obs_param_handle(call, call->family->object));
+}
+
+void obs_map_leave(struct obs_call *call)
+{
+    const struct mr_params_cuMemMap *params = call->call->params;
+    struct obs_operation *operation = by_host(call, MR_SIDE_ALLOCATION, params->ptr, params->size);
+    if (!operation)
+        return;
+    obs_mapping_mapped(operation, params->handle, (uintptr_t)params->ptr, params->size, params->offset);
+    obs_operation_drop(operation);
+}
+
+/* At enter, before the addresses can be another's. */
+void obs_unmap_enter(struct obs_call *call)
+{
+    const struct mr_params_cuMemUnmap *params = call->call->params;
+    obs_order_lock();
+    call->operation = obs_order_host(call->stamp);
+    if (call->operation) {
+        call->operation->side = call->side;
+        call->operation->side.what = MR_SIDE_FREE;
+    }
+    obs_order_unlock();
+    if (call->operation)
+        obs_mapping_unmapped(call->operation, (uintptr_t)params->ptr, params->size);
 }
