@@ -201,11 +201,13 @@ static uint64_t id_of(uintptr_t stream)
 }
 
 static struct mr_observed_work last;
+static uint64_t work_bytes = 4;
 
 static struct obs_operation *bound(uintptr_t stream, enum mr_observed_kind kind)
 {
     struct obs_operation *early;
-    last = (struct mr_observed_work){.work = ++works, .kind = kind, .stream = id_of(stream), .context = current};
+    last = (struct mr_observed_work){
+        .work = ++works, .kind = kind, .stream = id_of(stream), .context = current, .bytes = work_bytes};
     obs_order_bind(&last);
     struct obs_operation *operation = obs_order_of_work(&last, false, &early);
     assert_non_null(operation);
@@ -412,6 +414,14 @@ static void copies_are_waited_for_as_documented(void **state)
         struct obs_operation *a = copy(memory(cases[i].to, 1), memory(cases[i].from, 2), cases[i].asynchronous, stream);
         assert_int_equal(obs_comes_after(launch(other), a), cases[i].waits);
     }
+    /* A large one from pageable memory, by luck. */
+    struct mr_params_cuMemcpy large = {memory(DEVICE, 1), memory(PAGEABLE, 1), 1 << 20, NULL};
+    enter(MR_CALL_cuMemcpy, &large);
+    work_bytes = 1 << 20;
+    struct obs_operation *done = bound(0, MR_OBSERVED_COPY);
+    work_bytes = 4;
+    leave(CUDA_SUCCESS);
+    assert_true(obs_comes_after_by_luck(launch(other), done));
     /* Fills: pinned and managed memory. */
     for (int what = DEVICE; what <= MANAGED; what++) {
         struct mr_params_cuMemsetD8_v2 params = {memory((enum memory)what, 1), 0, 4, NULL};

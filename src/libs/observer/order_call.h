@@ -15,6 +15,9 @@
 
 struct obs_family;
 
+/* The Programming Guide calls copies of so many bytes from the host to the device asynchronous. */
+#define OBS_SMALL 65536u
+
 struct obs_call {
     const struct mr_observed_call *call;
     const struct obs_family *family;
@@ -24,6 +27,8 @@ struct obs_call {
     bool has_stream;
     bool captured;                   /* the stream captures: nothing is queued */
     bool waits;                      /* the call returns when its work is done */
+    bool waits_if_large;             /* the same, of more than OBS_SMALL bytes, by luck */
+    bool lucky;                      /* it has queued so many */
     struct obs_point point;          /* what the host knows if the call succeeds */
     struct obs_operation *operation; /* of a free */
     struct obs_generation_view view; /* what it frees */

@@ -3,9 +3,9 @@
  *
  * The manual's page on the synchronisation behaviour of the API says it by the kinds of memory on both sides. A
  * synchronous copy to host memory, or from pinned memory, has been done. One from pageable memory has read its source,
- * and the rest may follow. One between device memory waits for nothing. An asynchronous copy to pageable memory has
- * been done. A synchronous fill has been done if it filled pinned or managed memory. Managed memory counts as the
- * device's in copies. */
+ * and the rest may follow; of more than 64 KiB it has been done, by luck. One between device memory waits for nothing.
+ * An asynchronous copy to pageable memory has been done. A synchronous fill has been done if it filled pinned or
+ * managed memory. Managed memory counts as the device's in copies. */
 #include "libs/observer/order_call.h"
 
 enum side { DEVICE, PAGEABLE, PINNED, MANAGED };
@@ -35,13 +35,19 @@ static bool waits(enum side to, enum side from, bool asynchronous)
     return (to == PINNED || from == PINNED) && to != MANAGED && from != MANAGED;
 }
 
+static void decide(struct obs_call *call, enum side to, enum side from, bool asynchronous)
+{
+    call->waits = waits(to, from, asynchronous);
+    call->waits_if_large = !asynchronous && to == DEVICE && from == PAGEABLE;
+}
+
 /* `to` and `from` of a family are 0 where that side is an array. */
 static void between(struct obs_call *call, bool asynchronous)
 {
     const struct obs_family *family = call->family;
     enum side to = family->to ? side_of(obs_param_handle(call, family->to)) : DEVICE;
     enum side from = family->from ? side_of(obs_param_handle(call, family->from)) : DEVICE;
-    call->waits = waits(to, from, asynchronous);
+    decide(call, to, from, asynchronous);
 }
 
 void obs_copy_enter(struct obs_call *call)
@@ -81,7 +87,7 @@ static void box(struct obs_call *call, bool asynchronous)
         to = side_of_box(copy->dstMemoryType, copy->dstHost, copy->dstDevice);
         from = side_of_box(copy->srcMemoryType, copy->srcHost, copy->srcDevice);
     }
-    call->waits = waits(to, from, asynchronous);
+    decide(call, to, from, asynchronous);
 }
 
 void obs_box_enter(struct obs_call *call)
@@ -103,10 +109,10 @@ void obs_fill_enter(struct obs_call *call)
 /* bind has left in `point` where the work stands. */
 void obs_copy_leave(struct obs_call *call)
 {
-    if (!call->waits)
+    if (!call->waits && !call->lucky)
         return;
     obs_order_lock();
-    obs_order_known(&call->point, OBS_EDGES_DOCUMENTED);
+    obs_order_known(&call->point, call->waits ? OBS_EDGES_DOCUMENTED : OBS_EDGES_ALL);
     struct obs_stream *stream = obs_call_stream(call);
     if (stream)
         obs_order_settle_stream(stream);

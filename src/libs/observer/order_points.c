@@ -197,7 +197,9 @@ void obs_order_bind(const struct mr_observed_work *work)
         used += table[at].work == 0;
         table[at] = (struct under_way){work->work, operation, early, run};
     }
-    if (call && call->waits)
+    if (call && call->waits_if_large && work->bytes > OBS_SMALL)
+        call->lucky = true;
+    if (call && (call->waits || call->lucky))
         obs_point_set(&call->point, &stream->now);
     obs_order_unlock();
     if (run)
