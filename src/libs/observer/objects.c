@@ -14,6 +14,10 @@ static struct obs_event *events[HEADS];
 static struct obs_exec *execs[HEADS];
 static struct obs_flag *flags[HEADS], *all_flags;
 static struct obs_context *contexts;
+static struct import {
+    struct import *next;
+    uint64_t base, times;
+} *imports;
 
 /* Timelines that were given back, oldest first, in a ring. */
 static struct idle {
@@ -152,7 +156,6 @@ static struct obs_stream *stream_new(struct obs_context *context, enum mr_side_s
     stream->serial = ++streams_made;
     stream->kind = kind;
     stream->blocking = kind == MR_STREAM_MADE || kind == MR_STREAM_PER_THREAD;
-    stream->legacy_seen = context->legacy && kind != MR_STREAM_PER_THREAD ? context->legacy->now.tick : 0;
     stream->pure = true;
     stream->next = context->streams;
     context->streams = stream;
@@ -276,6 +279,34 @@ void obs_context_end(struct obs_context *context)
     free(context->to_be_known.at);
     free(context->to_be_joined.at);
     free(context);
+}
+
+bool obs_import_opened(uint64_t base)
+{
+    struct import *import = imports;
+    while (import && import->base != base)
+        import = import->next;
+    if (!import && (import = record(sizeof *import))) {
+        import->base = base;
+        import->next = imports;
+        imports = import;
+    }
+    return !import || import->times++ == 0;
+}
+
+bool obs_import_closed(uint64_t base)
+{
+    struct import **at = &imports;
+    while (*at && (*at)->base != base)
+        at = &(*at)->next;
+    struct import *import = *at;
+    if (!import)
+        return true;
+    if (--import->times > 0)
+        return false;
+    *at = import->next;
+    free(import);
+    return true;
 }
 
 struct obs_event *obs_event_find(uint64_t handle, bool make)

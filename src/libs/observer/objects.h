@@ -52,7 +52,7 @@ struct obs_stream {
     uint64_t joined;               /* up to which version of the lane `now` knows what the lane knew */
     bool pure;                     /* `now.before` is what the lane knew then, or less */
     bool to_be_known, to_be_joined; /* it is in the lists of its context */
-    uint64_t legacy_seen;          /* up to which tick of the legacy stream it is behind, or needn't be */
+    uint64_t legacy_seen;          /* up to which tick of the legacy stream it is behind */
 };
 
 struct obs_list {
@@ -112,6 +112,11 @@ void obs_stream_end(struct obs_stream *stream);
 /* Puts the stream into the list of its context, or takes it out. */
 void obs_list_add(struct obs_list *list, struct obs_stream *stream);
 void obs_list_remove(struct obs_list *list, struct obs_stream *stream);
+
+/* Memory of another process that this one has opened several times is given back with the last one. Opened says whether
+ * it is the first time, closed whether it was the last. */
+bool obs_import_opened(uint64_t base);
+bool obs_import_closed(uint64_t base);
 
 struct obs_event *obs_event_find(uint64_t handle, bool make);
 void obs_event_end(uint64_t handle);

@@ -172,7 +172,7 @@ const struct obs_family obs_families[MR_CALL_COUNT] = {
     FREES(cuMemFree_v2, dptr, 1),
     FREES(cuMemFreeHost, p, 1),
     FREES(cuMemHostUnregister, p, 1),
-    FREES(cuIpcCloseMemHandle, dptr, 0),
+    FREES(cuIpcCloseMemHandle, dptr, 1),
     ROW(cuMemCreate, .leave = obs_memory_made_leave, .to = AT(cuMemCreate, handle), .size = AT(cuMemCreate, size)),
     ROW(cuMemImportFromShareableHandle, .leave = obs_memory_made_leave,
         .to = AT(cuMemImportFromShareableHandle, handle)),

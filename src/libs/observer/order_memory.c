@@ -57,11 +57,11 @@ void obs_register_leave(struct obs_call *call)
 void obs_import_leave(struct obs_call *call)
 {
     CUdeviceptr pointer = *(const CUdeviceptr *)obs_param_handle(call, call->family->to), base;
-    struct obs_generation_view view;
     size_t size;
-    if (obs_generation_at((uintptr_t)pointer, UINT64_MAX, &view))
-        return; /* opened once more */
-    if (obs_driver.address_range(&base, &size, pointer) == CUDA_SUCCESS)
+    obs_order_lock();
+    bool first = obs_import_opened(pointer);
+    obs_order_unlock();
+    if (first && obs_driver.address_range(&base, &size, pointer) == CUDA_SUCCESS)
         made_by_host(call, (enum mr_allocation_kind)call->family->number, base, size);
 }
 
@@ -73,7 +73,7 @@ void obs_global_leave(struct obs_call *call)
     struct obs_generation_view view;
     size_t bytes;
     CUdeviceptr base;
-    if (!pointer || !*pointer || obs_generation_at((uintptr_t)*pointer, UINT64_MAX, &view))
+    if (!pointer || !*pointer || (obs_generation_at((uintptr_t)*pointer, UINT64_MAX, &view) && view.alive))
         return;
     if (size)
         bytes = *size;
@@ -118,10 +118,23 @@ static void ends(struct obs_call *call, uint64_t base)
         call->view.base = 0;
 }
 
+/* What begins at `base` and goes with this call. */
+static bool goes(struct obs_call *call, uint64_t base)
+{
+    if (!obs_generation_at((uintptr_t)base, UINT64_MAX, &call->view) || call->view.base != base)
+        return false;
+    if (call->view.kind != MR_ALLOCATION_IMPORTED)
+        return true;
+    obs_order_lock();
+    bool last = obs_import_closed(base);
+    obs_order_unlock();
+    return last;
+}
+
 void obs_free_async_enter(struct obs_call *call)
 {
     uint64_t base = obs_param_handle(call, call->family->to);
-    if (call->captured || !obs_generation_at((uintptr_t)base, UINT64_MAX, &call->view) || call->view.base != base)
+    if (call->captured || !goes(call, base))
         return;
     call->operation = in_stream(call, MR_SIDE_FREE, base, call->view.size);
     ends(call, base);
@@ -130,7 +143,7 @@ void obs_free_async_enter(struct obs_call *call)
 void obs_free_enter(struct obs_call *call)
 {
     uint64_t base = obs_param_handle(call, call->family->to);
-    if (!obs_generation_at((uintptr_t)base, UINT64_MAX, &call->view) || call->view.base != base)
+    if (!goes(call, base))
         return;
     obs_order_lock();
     bool waits = call->family->number && call->view.kind != MR_ALLOCATION_POOL;

@@ -13,8 +13,6 @@
 #include "libs/observer/shadow.h"
 #include "libs/observer/tool.h"
 
-enum { SPLIT = 64 };
-
 static const struct mr_observed_driver *driver;
 
 static bool open_race(const struct mr_observed_driver *given, const char *options)
@@ -86,12 +84,20 @@ static bool is_pinned(uintptr_t address, uint64_t call)
            (view.kind == MR_ALLOCATION_PINNED || view.kind == MR_ALLOCATION_REGISTERED);
 }
 
-/* A copy may read a pinned source without regard to the default-stream rules. */
-static void touch_apart(struct obs_operation *operation, struct obs_operation *early, const struct mr_access *boxes,
-                        size_t count)
+/* What the call itself has read is the host's own business. A wait for a value is meant to read what others write. */
+static bool is_left_out(const struct mr_observed_work *work, const struct mr_access *box)
+{
+    return box->how & MR_ACCESS_CALL || (work->kind == MR_OBSERVED_MEMORY_OP && box->how & MR_ACCESS_READ);
+}
+
+/* A copy may read a pinned source without regard to the default-stream rules: by `early`, if there is one. */
+static void touch_apart(const struct mr_observed_work *work, struct obs_operation *operation,
+                        struct obs_operation *early, const struct mr_access *boxes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        bool reads = boxes[i].how & MR_ACCESS_READ && is_pinned(boxes[i].first, operation->side.number);
+        if (is_left_out(work, &boxes[i]))
+            continue;
+        bool reads = early && boxes[i].how & MR_ACCESS_READ && is_pinned(boxes[i].first, operation->side.number);
         obs_shadow_touch(reads ? early : operation, &boxes[i], 1);
     }
 }
@@ -101,8 +107,11 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
     struct obs_operation *early, *operation = obs_order_of_work(work, false, &early);
     if (!operation)
         return;
-    if (early)
-        touch_apart(operation, early, boxes, count);
+    bool apart = early != NULL;
+    for (size_t i = 0; i < count; i++)
+        apart = apart || is_left_out(work, &boxes[i]);
+    if (apart)
+        touch_apart(work, operation, early, boxes, count);
     else
         obs_shadow_touch(operation, boxes, count);
     obs_operation_drop(operation);
