@@ -22,11 +22,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/note.h"
+
 #define MR_WARP_LANES 32u
 #define MR_LANE_STACK \
     8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's \
              limit comes on top */
-#define MR_ABI_VERSION 18   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 19   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to
  * notice soon that a context has failed. */
@@ -223,6 +225,16 @@ struct mr_runtime {
      * is none. `masks`: of all blocks. Nobody looks at `registers`: what is passed there has to stay in memory. */
     uint32_t (*next_block)(struct mr_block *block, const void *masks, const void *registers, const uint32_t *table,
                            uint32_t at, uint32_t order);
+    /* Notes of what is touched (abi/note.h), called before it is. A piece; lanes whose addresses step from the first
+     * lane's on; lanes with any addresses; the same with the bytes of each; `rows` pieces that lie `pitch` bytes apart.
+     * Masks have up to 64 bits, where two warps run as one. */
+    void (*note_piece)(struct mr_block *block, uint32_t site, uint64_t address, uint32_t bytes);
+    void (*note_steps)(struct mr_block *block, uint32_t site, uint64_t address, uint64_t step, uint64_t mask);
+    void (*note_lanes)(struct mr_block *block, uint32_t site, const uint64_t *address, uint64_t mask);
+    void (*note_sizes)(struct mr_block *block, uint32_t site, const uint64_t *address, const uint32_t *bytes,
+                       uint64_t mask);
+    void (*note_rows)(struct mr_block *block, uint32_t site, uint64_t address, uint64_t bytes, uint32_t rows,
+                      uint64_t pitch);
 };
 
 /* The table of next_block: the words of the head, a word for each block (its innermost loop; marked if the block is a
@@ -323,6 +335,8 @@ struct mr_block {
                               none; */
     uint64_t access_mask; /* the lanes that took part, */
     const uint64_t *access; /* and the address of each lane of `warp` */
+    struct mr_note *notes; /* of the warp at hand, by site; only for code that makes notes (mr_code.sites) */
+    uint32_t site; /* such code's, before it calls a service that touches memory of its own accord */
     uint32_t left_wait; /* code sets it to 1 when lanes have left a loop that waits, and no such loop is around it */
 };
 
@@ -375,6 +389,8 @@ struct mr_code {
     /* The PTX line that the instruction at an address belongs to, 0 if that is not known; may be NULL. Takes a while:
      * for reports. */
     uint32_t (*line_of)(const struct mr_code *code, uintptr_t address);
+    const struct mr_sites *sites; /* where it touches memory, if it makes notes of that; else NULL */
+    const uint32_t *places; /* of these sites, as observers call them (mr_access.place); by site */
     struct mr_tier *tier; /* of a first version, made in a hurry: abi/tier.h; NULL: this one stays */
 };
 

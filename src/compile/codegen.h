@@ -72,6 +72,7 @@ struct mr_codegen_request {
     const char *features; /* LLVM's feature string, NULL = this processor's */
     const char *source; /* name of the PTX file in debug information, NULL = kernel.ptx */
     bool note_accesses; /* code notes its accesses in mr_block, for reports of faults; slower */
+    bool notes; /* code makes notes of all that it touches (abi/note.h), and the object has a table of sites; slower */
     bool all_pairs; /* tests: run warps in pairs wherever that is allowed, not only where it pays */
     bool want_ir, want_assembly; /* fill ir_text, ir_optimised and assembly (for MILLRACE_DUMP) */
 };

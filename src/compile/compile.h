@@ -123,6 +123,10 @@ const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t
 size_t mr_program_find_entry(const struct mr_program *program, const char *name);
 size_t mr_program_find_variable(const struct mr_program *program, const char *name);
 
+/* Set once, before any program is loaded, where code shall make notes of what it touches (abi/note.h): gives a place in
+ * a kernel the number that observers know it by. `file` may be NULL. NULL: code makes no notes. */
+extern uint32_t (*mr_program_place)(const char *kernel, const char *file, uint32_t line, uint32_t ptx_line);
+
 /* Machine code for a launch with this block shape; what to run is mr_code_now of it (abi/tier.h). The first call for a
  * class of shapes compiles (or loads from the cache); later ones take a few nanoseconds and no lock.
  * CUDA_ERROR_OUT_OF_MEMORY, or CUDA_ERROR_JIT_COMPILER_NOT_FOUND... if code generation itself fails (logged). struct

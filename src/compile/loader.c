@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "abi/note.h"
 #include "base/alloc.h"
 
 #define OBJECT_MAX (256u << 20)
@@ -402,6 +403,38 @@ static bool find_function(struct loading *loading, const char *name, void **addr
     return refuse(loading, "no symbol '%.60s'", name);
 }
 
+/* Whether the table lies in the `room` bytes that are left of its section, and its names in the table. */
+static bool is_table(const struct mr_sites *sites, size_t room)
+{
+    if (room < sizeof *sites || (uintptr_t)sites % _Alignof(struct mr_sites) != 0 || sites->size > room ||
+        sites->size < sizeof *sites || sites->count > (sites->size - sizeof *sites) / sizeof sites->site[0])
+        return false;
+    size_t names = sizeof *sites + sites->count * sizeof sites->site[0];
+    for (uint32_t i = 0; i < sites->count; i++)
+        if (sites->site[i].file && (sites->site[i].file < names || sites->site[i].file >= sites->size))
+            return false;
+    return sites->size == names || ((const char *)sites)[sites->size - 1] == '\0';
+}
+
+/* The table of sites, if there is one: when everything is in its place. */
+static bool find_sites(struct loading *loading, const struct mr_sites **sites)
+{
+    *sites = NULL;
+    for (size_t i = 1; i < loading->symbol_count; i++) {
+        Elf64_Sym symbol = symbol_at(loading, i);
+        if (symbol.st_name >= loading->strings_size || strcmp(loading->strings + symbol.st_name, MR_SITES_SYMBOL) != 0)
+            continue;
+        if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= loading->section_count ||
+            loading->offsets[symbol.st_shndx] == NOT_LOADED ||
+            symbol.st_value > section_at(loading, symbol.st_shndx).sh_size)
+            return refuse(loading, "a table of sites that is not there");
+        *sites = (const void *)(loading->map + loading->offsets[symbol.st_shndx] + symbol.st_value);
+        return is_table(*sites, section_at(loading, symbol.st_shndx).sh_size - symbol.st_value) ||
+               refuse(loading, "a broken table of sites");
+    }
+    return true;
+}
+
 static bool map_and_fill(struct loading *loading, const char *symbol, void **address)
 {
     if (loading->total == 0)
@@ -452,7 +485,8 @@ bool mr_loader_load(const void *object, size_t size, const char *symbol, struct 
         loading.no_memory = !loading.offsets || !loading.slots;
         good = !loading.no_memory || refuse(&loading, "out of memory");
     }
-    good = good && place_sections(&loading) && map_and_fill(&loading, symbol, &out->symbol);
+    good = good && place_sections(&loading) && map_and_fill(&loading, symbol, &out->symbol) &&
+           find_sites(&loading, &out->sites);
     unsigned char *placed = good ? placed_copy(&loading) : NULL;
     if (good && !placed) {
         loading.no_memory = true;

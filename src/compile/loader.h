@@ -10,11 +10,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct mr_sites;
+
 /* An object in memory: code pages that can't be written, data pages that can't be executed. */
 struct mr_loaded {
     void *map;
     size_t bytes;
     void *symbol;    /* address of the symbol that was asked for */
+    const struct mr_sites *sites; /* the object's table of sites (abi/note.h), looked through; NULL: it has none */
     /* A copy of the file, for debuggers and lines.h: its section headers say where the sections are in memory. */
     unsigned char *object;
     size_t object_size;

@@ -61,6 +61,7 @@ struct mr_source {
 struct mr_code_settings {
     char *cpu, *features; /* NULL: of this processor */
     bool note_accesses;
+    bool notes; /* an observer wants to know what kernels touch */
     uint64_t enough; /* ns until a kernel is hot; 0: optimised at once; UINT64_MAX: by the code's size */
 };
 

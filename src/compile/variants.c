@@ -24,6 +24,8 @@
 #define SOURCE_ROOM 24
 #define NS_PER_BYTE 500u /* of a hurried version's object: see enough_for */
 
+uint32_t (*mr_program_place)(const char *kernel, const char *file, uint32_t line, uint32_t ptx_line);
+
 /* The setting's text; NULL for the default, and if `known` doesn't know it, which is told. */
 static bool copy_setting(enum mr_setting setting, bool (*known)(const char *text), char **out)
 {
@@ -42,6 +44,7 @@ bool mr_code_settings_read(struct mr_code_settings *settings)
     uint64_t after = mr_setting_number(MR_SETTING_OPTIMISE_AFTER, UINT64_MAX);
     settings->enough = after > UINT64_MAX / 1000 ? UINT64_MAX : after * 1000;
     settings->note_accesses = mr_setting_on(MR_SETTING_FAULT_THREADS);
+    settings->notes = mr_program_place != NULL;
     return copy_setting(MR_SETTING_CPU, mr_processor_known, &settings->cpu) &&
            copy_setting(MR_SETTING_CPU_FEATURES, mr_processor_features_known, &settings->features);
 }
@@ -58,8 +61,8 @@ static bool variant_key(const struct mr_wanted *wanted, struct mr_cache_key *key
     const struct mr_program *program = wanted->program;
     const struct mr_code_settings *settings = &program->settings;
     struct mr_cache_hash hash;
-    uint64_t facts[] = {MR_CODEGEN_INTERFACE,  MR_ABI_VERSION, wanted->shape,
-                        program->optimisation, wanted->hurry,  settings->note_accesses};
+    uint64_t facts[] = {MR_CODEGEN_INTERFACE, MR_ABI_VERSION,          wanted->shape,  program->optimisation,
+                        wanted->hurry,        settings->note_accesses, settings->notes};
     if (!mr_cache_hash_begin(&hash))
         return false;
     mr_cache_hash_text(&hash, MR_VERSION);
@@ -87,6 +90,18 @@ static uint32_t line_of(const struct mr_code *code, uintptr_t address)
     return mr_lines_find(variant->loaded.object, variant->loaded.object_size, address);
 }
 
+/* The numbers that observers have for the sites; NULL when memory is short, or there are none. */
+static uint32_t *number_places(const struct mr_sites *sites, const char *kernel)
+{
+    uint32_t *places = sites ? mr_alloc((sites->count + 1) * sizeof *places) : NULL;
+    for (uint32_t i = 0; places && i < sites->count; i++) {
+        const struct mr_site *site = &sites->site[i];
+        const char *file = site->file ? (const char *)sites + site->file : NULL;
+        places[i] = mr_program_place(kernel, file, site->source_line, site->line);
+    }
+    return places;
+}
+
 static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cache_item *from,
                              struct mr_variant *variant)
 {
@@ -103,6 +118,12 @@ static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cac
     variant->code.stack_bytes = from->stack_bytes;
     variant->code.name = name;
     variant->code.line_of = line_of;
+    variant->code.sites = variant->loaded.sites;
+    variant->code.places = number_places(variant->loaded.sites, name);
+    if (variant->code.sites && !variant->code.places) {
+        mr_loader_unload(&variant->loaded);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     char source[SOURCE_ROOM];
     name_source(wanted->program, source);
     variant->seen = mr_debugger_show(variant->loaded.object, variant->loaded.object_size);
@@ -151,7 +172,8 @@ static CUresult generate(const struct mr_wanted *wanted, const struct mr_cache_k
                                          .want_ir = wanted->stages & MR_DUMP_IR,
                                          .want_assembly = wanted->stages & MR_DUMP_ASM,
                                          .source = source,
-                                         .note_accesses = settings->note_accesses};
+                                         .note_accesses = settings->note_accesses,
+                                         .notes = settings->notes};
     struct mr_codegen_result result = {.object = NULL};
     uint64_t start = mr_clock_ns(), worked = mr_clock_thread_ns();
     CUresult status;
@@ -211,6 +233,7 @@ void mr_variant_free(struct mr_variant *variant)
         mr_tier_end(variant);
         mr_debugger_forget(variant->seen);
         mr_loader_unload(&variant->loaded);
+        mr_free((void *)variant->code.places);
         mr_free(variant);
         variant = first;
     }

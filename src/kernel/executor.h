@@ -26,10 +26,12 @@
 #define MR_BARRIERS 16u
 
 struct mr_executor;
+struct mr_part;
 
 struct mr_warp {
     struct mr_fiber fiber;
     struct mr_executor *executor;
+    struct mr_note *notes;      /* of code that makes notes: the warp's own (notes.h) */
     uint32_t live;              /* lanes that exist and have not left the kernel */
     uint32_t reduction;         /* result of the barrier that this warp waited at */
     uint32_t cluster_phase;     /* of the cluster's barrier, at this warp's latest arrival */
@@ -71,6 +73,8 @@ struct mr_executor {
     struct mr_launch *launch;
     const struct mr_code *code; /* the version of the launch's code that this run has */
     unsigned turn; /* of mr_code_begins */
+    struct mr_part *part; /* of code that makes notes: what this thread notes of the launch (notes.h), */
+    uint64_t part_launch; /* which has this id; else the part may be gone */
     struct mr_progress *progress; /* of the thread */
     uint64_t remaining; /* blocks of this run that have not ended, those of the call under way included */
     uint32_t most; /* blocks that one call may run */

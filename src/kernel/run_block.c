@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/visit.h"
 #include "kernel/fault.h"
+#include "kernel/notes.h"
 #include "memory/allocation.h"
 #include "object/context.h"
 
@@ -156,6 +157,7 @@ static bool switch_warp(struct mr_executor *executor)
     if (next == self)
         return true;
     executor->current = next;
+    executor->block.notes = executor->warps[next].notes;
     mr_fiber_switch(&executor->warps[self].fiber, &executor->warps[next].fiber);
     return true;
 }
@@ -419,6 +421,9 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
     executor->most = blocks_of_call(executor);
     executor->block.more_blocks = next_count(executor) - 1;
     begin_block(executor);
+    if (__builtin_expect(code->sites != NULL, 0) &&
+        !mr_footprint_begin(executor, executor->direct && !splits ? 1 : warps))
+        return CUDA_ERROR_OUT_OF_MEMORY;
     return CUDA_SUCCESS;
 }
 

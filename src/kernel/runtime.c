@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "kernel/heap.h"
 #include "kernel/image.h"
+#include "kernel/notes.h"
 #include "kernel/scan.h"
 #include "object/context.h"
 
@@ -177,4 +178,9 @@ const struct mr_runtime mr_runtime_table = {
     .cluster_arrive = mr_cluster_arrive,
     .cluster_wait = mr_cluster_wait,
     .next_block = mr_scan_next,
+    .note_piece = mr_note_piece,
+    .note_steps = mr_note_steps,
+    .note_lanes = mr_note_lanes,
+    .note_sizes = mr_note_sizes,
+    .note_rows = mr_note_rows,
 };

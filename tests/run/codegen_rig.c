@@ -16,16 +16,19 @@
 #include "base/alloc.h"
 #include "compile/codegen.h"
 #include "compile/loader.h"
+#include "kernel/footprint.h"
 #include "kernel_double.h"
 
 extern const struct mr_codegen_api mr_codegen;
 
 unsigned rig_variant;
 size_t rig_stack_limit;
+void (*rig_touched)(const struct mr_access *box, const struct mr_site *site);
 
 struct compiled {
     uint32_t entry;
     unsigned shape, variant;
+    bool notes;
     struct mr_loaded loaded;
     struct mr_code code;
     char *note;
@@ -137,10 +140,15 @@ static uint32_t find_entry(struct rig *rig, const char *name)
     return 0;
 }
 
+static bool makes_notes(void)
+{
+    return rig_touched || getenv("RIG_NOTES");
+}
+
 static struct compiled *compile(struct rig *rig, uint32_t entry, unsigned shape)
 {
     for (struct compiled *c = rig->compiled; c; c = c->next)
-        if (c->entry == entry && c->shape == shape && c->variant == rig_variant)
+        if (c->entry == entry && c->shape == shape && c->variant == rig_variant && c->notes == makes_notes())
             return c;
     static const char *const processors[RIG_VARIANTS + 1] = {[2] = "haswell", [5] = "x86-64", [7] = "haswell"};
     /* Behind a loop over the variants it is as in variant 0. The oldest has none of FMA, F16C and SSE4.1, but atomics
@@ -154,6 +162,7 @@ static struct compiled *compile(struct rig *rig, uint32_t entry, unsigned shape)
                                          .cpu = processors[rig_variant],
                                          .features = rig_variant == 5 ? "+cx16" : NULL,
                                          .hurry = rig_variant == 6 || rig_variant == 7,
+                                         .notes = makes_notes(),
                                          .all_pairs = rig_variant == 4};
     struct mr_codegen_result result;
     if (!mr_codegen.emit(&request, &result))
@@ -164,13 +173,21 @@ static struct compiled *compile(struct rig *rig, uint32_t entry, unsigned shape)
     c->entry = entry;
     c->shape = shape;
     c->variant = rig_variant;
-    c->code = (struct mr_code){.flags = result.flags, .stack_bytes = result.stack_bytes};
+    c->notes = request.notes;
+    c->code = (struct mr_code){.flags = result.flags, .stack_bytes = result.stack_bytes, .sites = c->loaded.sites};
     memcpy(&c->code.function, &c->loaded.symbol, sizeof c->loaded.symbol);
     c->next = rig->compiled;
     rig->compiled = c;
     c->note = result.note ? strdup(result.note) : NULL;
     mr_codegen.release(&result);
     return c;
+}
+
+static void tell(void *data, const struct mr_access *boxes, size_t count)
+{
+    const struct mr_code *code = data;
+    for (size_t i = 0; rig_touched && i < count; i++)
+        rig_touched(&boxes[i], &code->sites->site[boxes[i].place]);
 }
 
 CUresult rig_launch(struct rig *rig, const char *name, const unsigned grid[3], const unsigned block[3],
@@ -194,6 +211,7 @@ CUresult rig_launch(struct rig *rig, const char *name, const unsigned grid[3], c
     launch->shared_size = (uint32_t)layout->dynamic_offset + dynamic_shared;
     launch->symbols = rig->symbols;
     CUresult status = double_run(launch);
+    mr_footprint_give(launch, tell, &compiled->code);
     double_launch_free(launch);
     mr_free(context);
     return status;

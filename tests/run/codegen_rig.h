@@ -26,6 +26,12 @@ extern unsigned rig_variant;
 /* CU_LIMIT_STACK_SIZE of the context that launches are made in; 0 at first. */
 extern size_t rig_stack_limit;
 
+/* Code makes notes of what it touches, and this is called with each box after each launch, and with the site that it
+ * belongs to. With RIG_NOTES in the environment code makes notes, too, of which nobody is told. NULL at first. */
+struct mr_access;
+struct mr_site;
+extern void (*rig_touched)(const struct mr_access *box, const struct mr_site *site);
+
 /* A module; a text that is refused ends the test with its diagnostics. */
 struct rig *rig_open(const char *ptx);
 struct rig *rig_open_file(const char *path);

@@ -19,6 +19,7 @@
  * Each folder needs only those above it here.
  */
 #include "compile/codegen/basics/lines.h"
+#include "compile/codegen/basics/sites.h"
 #include "compile/codegen/body/blocks.h"
 #include "compile/codegen/body/body.h"
 #include "compile/codegen/llvm/llvm.h"
@@ -175,6 +176,8 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
         cg_fail(unit, NULL, "a kernel whose warps take turns in one call needs stacks");
         return false;
     }
+    if (unit->request->notes)
+        cg_sites_emit(unit);
     cg_lines_end(unit);
     if (unit->request->want_ir)
         result->ir_text = print_module(unit);
@@ -273,6 +276,7 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
     if (!good)
         result->error = copy_text(unit.error[0] ? unit.error : "code generation failed");
     cg_lines_clear(&unit);
+    cg_sites_clear(&unit);
     LLVMDisposeModule(unit.module);
     cg_machine_give(&unit);
     LLVMContextDispose(unit.context);

@@ -22,6 +22,7 @@
  *   lines.c     which line of the PTX code comes from
  *   stack.c     lanes' memory for alloca
  *   record.c    what is kept of a warp where warps take turns
+ *   sites.c     what the code makes notes of
  *   fail.c      the reason why an object can't be made
  */
 #ifndef MR_COMPILE_CODEGEN_BASICS_BASICS_H

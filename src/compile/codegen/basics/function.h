@@ -23,6 +23,7 @@ struct cg_prologue {
 struct cg_launch {
     LLVMValueRef block;        /* its struct mr_block */
     LLVMValueRef runtime, params, shared, symbols, threads;
+    LLVMValueRef notes;        /* of the warp, by site: abi/note.h; NULL: none are made */
     LLVMValueRef params_place; /* what addresses of parameters are */
     LLVMValueRef ntid[3], ctaid[3], nctaid[3];
     struct cg_blocks *several; /* body/blocks.c; NULL: a call runs one block */

@@ -40,6 +40,7 @@ struct cg_unit {
     uint64_t frame_bytes;  /* the sum of all functions' stack slots, and of what may be spilled */
     uint64_t frames;       /* the sum of the frames that LLVM made */
     uint64_t lane_stacks;  /* memory for alloca of all lanes, at least; in neither sum */
+    struct cg_sites *sites; /* sites.c: what the code makes notes of; NULL: nothing yet */
     char error[256];       /* empty as long as all is well */
 };
 

@@ -19,6 +19,8 @@ void cg_frame_fields(struct cg *g)
     g->launch.params = cg_block_field(g, offsetof(struct mr_block, params), unit->ptr, "params");
     g->launch.symbols = cg_block_field(g, offsetof(struct mr_block, symbols), unit->ptr, "symbols");
     g->launch.shared = cg_block_field(g, offsetof(struct mr_block, shared), unit->i64, "shared");
+    if (unit->request->notes)
+        g->launch.notes = cg_block_field(g, offsetof(struct mr_block, notes), unit->ptr, "notes");
     LLVMPositionBuilderBefore(g->b, g->prologue.end);
     g->launch.params_place = cg_narrow_parameters(g, g->launch.params);
     g->launch.shared = cg_aligned(g, g->launch.shared, 256);

@@ -10,6 +10,7 @@
  * does everything on mbarriers and in bulk (src/kernel/mbarrier.c, bulk.c).
  */
 #include "compile/codegen/emit/emit.h"
+#include "compile/codegen/operands/touch.h"
 
 static LLVMValueRef number(struct cg *g, uint64_t value)
 {
@@ -69,8 +70,11 @@ static void emit_copy(struct cg *g, const struct mr_ptx_inst *inst)
     cg_emit_copy(g, inst, bytes);
     LLVMBuildBr(g->b, on);
     LLVMPositionBuilderAtEnd(g->b, part);
+    LLVMValueRef limit = cg_int(g, g->unit->i32, bytes);
+    reads = cg_select(g, LLVMBuildICmp(g->b, LLVMIntULT, reads, limit, ""), reads, limit);
     LLVMValueRef args[5] = {g->now.exec, number(g, bytes), address_of(g, &inst->operands[0], inst->space, bytes),
                             address_of(g, &inst->operands[1], inst->space2, bytes), in_memory(g, reads)};
+    cg_touch_sizes(g, args[3], args[4], cg_touch_flags(g, &inst->operands[1], inst->space2, MR_SITE_READ));
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_part), g->unit->void_type, args, 5);
     LLVMBuildBr(g->b, on);
     LLVMPositionBuilderAtEnd(g->b, on);
@@ -191,14 +195,18 @@ static unsigned number_of(const struct mr_ptx_inst *inst)
     }
 }
 
-/* to, from: addresses of each lane; size: i32 of each lane; barrier: addresses or NULL. */
+/* to, from: addresses of each lane; size: i32 of each lane; barrier: addresses or NULL. `reads`: how the source is
+ * noted (cg_touch_flags), 0: it is not; the destination is by its space. */
 static void bulk_call(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef to, LLVMValueRef from,
-                      LLVMValueRef size, LLVMValueRef barrier)
+                      LLVMValueRef size, LLVMValueRef barrier, uint32_t reads)
 {
+    uint32_t reduces = cg_reduction(inst) == MR_REDUCE_NONE ? 0u : MR_SITE_READ | MR_SITE_ATOMIC;
     if (!barrier)
         barrier = LLVMConstNull(g->unit->ptr);
     LLVMValueRef args[7] = {
         number(g, cg_reduction(inst)), number(g, number_of(inst)), g->now.exec, to, from, in_memory(g, size), barrier};
+    cg_touch_sizes(g, from, args[5], reads);
+    cg_touch_sizes(g, to, args[5], cg_touch_flags(g, &inst->operands[0], inst->space, MR_SITE_WRITE | reduces));
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_bulk), g->unit->void_type, args, 7);
 }
 
@@ -229,7 +237,7 @@ static void emit_bulk(struct cg *g, const struct mr_ptx_inst *inst)
     if (many)
         size = cg_select(g, cg_multicast(g, &inst->operands[4]), size, cg_int(g, g->unit->i32, 0));
     LLVMValueRef barrier = to_global ? NULL : address_of(g, &inst->operands[3], MR_PTX_SPACE_SHARED, 8);
-    bulk_call(g, inst, to, from, size, barrier);
+    bulk_call(g, inst, to, from, size, barrier, cg_touch_flags(g, &inst->operands[1], inst->space2, MR_SITE_READ));
 }
 
 /* st.async and red.async: a copy in bulk of what a lane's registers hold. */
@@ -255,7 +263,7 @@ static void emit_remote(struct cg *g, const struct mr_ptx_inst *inst)
     from = LLVMBuildAdd(g->b, from, cg_lane_numbers(g, unit->i64, (int64_t)bytes * count), "");
     LLVMValueRef to = address_of(g, &inst->operands[0], inst->space, bytes * count);
     LLVMValueRef barrier = address_of(g, &inst->operands[2], inst->space, 8);
-    bulk_call(g, inst, to, in_memory(g, from), cg_int(g, unit->i32, (uint64_t)bytes * count), barrier);
+    bulk_call(g, inst, to, in_memory(g, from), cg_int(g, unit->i32, (uint64_t)bytes * count), barrier, 0);
 }
 
 /* st.bulk: a copy in bulk of zeros. Sizes are below 2^24. */
@@ -265,6 +273,7 @@ static void emit_zeros(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef size = cg_resize(g, cg_source(g, &inst->operands[1], g->unit->i64), g->unit->i32, false);
     LLVMValueRef args[7] = {number(g, MR_REDUCE_ZERO), number(g, MR_NUMBER_U32),   g->now.exec, to, to,
                             in_memory(g, size),        LLVMConstNull(g->unit->ptr)};
+    cg_touch_sizes(g, to, args[5], cg_touch_flags(g, &inst->operands[0], inst->space, MR_SITE_WRITE));
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_bulk), g->unit->void_type, args, 7);
 }
 

@@ -7,6 +7,7 @@
  * this thread of the host touches, needs no locked instructions.
  */
 #include "compile/codegen/emit/emit.h"
+#include "compile/codegen/operands/touch.h"
 
 struct atomic {
     const struct mr_ptx_inst *inst;
@@ -409,6 +410,8 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
     g->now.lanes = CG_LANES;
     cg_address(g, a.address, inst->space, &address);
     cg_check_alignment(g, a.address, &address, (uint64_t)a.bytes * inst->vector);
+    cg_touch(g, &address, a.bytes * inst->vector,
+             cg_touch_flags(g, a.address, inst->space, MR_SITE_READ | MR_SITE_WRITE | MR_SITE_ATOMIC));
     if (inst->vector > 1) {
         each_element(g, &a, &address);
         return true;

@@ -11,6 +11,7 @@
  * Where elements lie is said in emit/matrix.c.
  */
 #include "compile/codegen/emit/emit.h"
+#include "compile/codegen/operands/touch.h"
 #include "ptx/matrix.h"
 
 #define TILE_ELEMENTS_MAX 128u
@@ -246,10 +247,19 @@ static void tile_places(struct cg *g, const struct matrix *m, unsigned index, LL
     }
 }
 
+/* Notes the rows of the matrix that lie in memory one after the other. */
+static void touch_matrix(struct cg *g, const struct matrix *m, const struct mr_ptx_inst *inst,
+                         const struct mr_ptx_operand *operand, uint32_t how)
+{
+    unsigned rows = m->across ? m->depth : m->lines, length = m->across ? m->lines : m->depth;
+    cg_touch_rows(g, m->base, length * m->bits / 8, rows, m->pitch, cg_touch_flags(g, operand, inst->space, how));
+}
+
 static void emit_matrix_load(struct cg *g, const struct mr_ptx_inst *inst)
 {
     struct matrix m = describe(g, inst, inst->mode2 - MR_PTX_MODE_MATRIX_A);
     LLVMValueRef values[16], places[16];
+    touch_matrix(g, &m, inst, &inst->operands[1], MR_SITE_READ);
     for (unsigned i = 0; i < m.tiles; i++) {
         tile_places(g, &m, i, places);
         load_tile(g, &m.tile, places, &values[i * m.tile.registers]);
@@ -262,6 +272,7 @@ static void emit_matrix_store(struct cg *g, const struct mr_ptx_inst *inst)
 {
     struct matrix m = describe(g, inst, MR_PTX_MATRIX_D);
     LLVMTypeRef type = m.bits == 64 ? g->unit->i64 : g->unit->i32;
+    touch_matrix(g, &m, inst, &inst->operands[0], MR_SITE_WRITE);
     for (unsigned i = 0; i < m.tiles; i++) {
         LLVMValueRef values[2], places[16];
         for (unsigned r = 0; r < m.tile.registers; r++)

@@ -26,6 +26,7 @@
  */
 #include "compile/codegen/operands/access.h"
 #include "compile/codegen/operands/operands.h"
+#include "compile/codegen/operands/touch.h"
 
 /* Behind the first way, which is written already: the other one in the block `slow`; both go on in `on`. */
 static void join_ways(struct cg *g, struct cg_access *a, struct cg_access *other, bool is_load, cg_access_way *way,
@@ -173,13 +174,17 @@ static void check_stepped_alignment(struct cg *g, const struct mr_ptx_operand *o
 
 void cg_access_address(struct cg *g, const struct mr_ptx_operand *operand, struct cg_access *a)
 {
+    uint32_t how = (a->inst->op == MR_PTX_OP_ST ? MR_SITE_WRITE : MR_SITE_READ) | (a->strong ? MR_SITE_ATOMIC : 0u),
+             touches = cg_touch_flags(g, operand, a->inst->space, how);
     a->steps = cg_is_far(a->inst) && cg_stepped_address(g, operand, &a->stepped);
     if (a->steps) {
         check_stepped_alignment(g, operand, a);
+        cg_touch_stepped(g, &a->stepped, a->bytes * a->count, touches);
         return;
     }
     cg_address(g, operand, a->inst->space, &a->address);
     cg_check_alignment(g, operand, &a->address, (uint64_t)a->bytes * a->count);
+    cg_touch(g, &a->address, a->bytes * a->count, touches);
 }
 
 static bool is_contiguous(const struct cg_access *a)

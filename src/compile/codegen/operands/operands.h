@@ -17,6 +17,7 @@
  *   spaces.c      which space a generic address is in
  *   narrow.c      addresses of 32 bits     parameters.c   a kernel's parameters, read once
  *   address.c     where a memory operand points: a host address, checked for alignment
+ *   touch.c       notes of what is touched
  *   access.c      a load or store by the lanes of a warp: access_vector.c at once, access_lanes.c one by one
  */
 #ifndef MR_COMPILE_CODEGEN_OPERANDS_OPERANDS_H

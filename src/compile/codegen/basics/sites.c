@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The table of sites (abi/note.h): what the code notes, and where that is in the PTX and in its source.
+ *
+ * A block may stand there twice (body/function.c), so the same instruction with the same bytes is one site. The table
+ * becomes a constant of the object with a symbol of its own. The names of source files stand behind the sites, each
+ * once for all sites that name it one after the other.
+ */
+#include "compile/codegen/basics/sites.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "compile/codegen/basics/basics.h"
+
+/* Sites that are looked at for the same instruction: more than a block that stands there twice has. */
+#define LOOK_BACK 600u
+
+struct cg_sites {
+    uint32_t count, room;
+    struct {
+        struct mr_site site;
+        const struct mr_ptx_inst *inst;
+    } *all;
+};
+
+static bool grow(struct cg_sites *sites)
+{
+    if (sites->count < sites->room)
+        return true;
+    uint32_t room = sites->room ? 2 * sites->room : 64;
+    void *all = mr_realloc(sites->all, room * sizeof *sites->all);
+    if (!all)
+        return false;
+    sites->all = all;
+    sites->room = room;
+    return true;
+}
+
+uint32_t cg_site(struct cg *g, uint32_t bytes, uint32_t width, uint32_t flags)
+{
+    struct cg_unit *unit = g->unit;
+    const struct mr_ptx_inst *inst = g->now.inst;
+    if (!unit->sites)
+        unit->sites = mr_calloc(1, sizeof *unit->sites);
+    struct cg_sites *sites = unit->sites;
+    for (uint32_t i = sites ? sites->count : 0, looks = LOOK_BACK; i-- > 0 && looks; looks--)
+        if (sites->all[i].inst == inst && sites->all[i].site.bytes == bytes && sites->all[i].site.width == width &&
+            sites->all[i].site.flags == flags)
+            return i;
+    if (!sites || !grow(sites)) {
+        cg_fail(unit, NULL, "memory is short");
+        return 0;
+    }
+    sites->all[sites->count].inst = inst;
+    sites->all[sites->count].site = (struct mr_site){.line = inst->line,
+                                                     .source_line = inst->loc_line,
+                                                     .file = inst->loc_file,
+                                                     .bytes = bytes,
+                                                     .width = width,
+                                                     .flags = flags};
+    return sites->count++;
+}
+
+/* The name of a file of the module's; NULL if there is none. */
+static const char *file_name(const struct mr_ptx_module *module, uint32_t file)
+{
+    return file && file < module->file_count ? module->files[file] : NULL;
+}
+
+/* Replaces the sites' files by places of names, which go to `text` if that isn't NULL. The bytes of the whole table. */
+static size_t place_names(struct cg_sites *sites, const struct mr_ptx_module *module, char *text)
+{
+    size_t end = sizeof(struct mr_sites) + sites->count * sizeof(struct mr_site), place = 0;
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < sites->count; i++) {
+        uint32_t file = sites->all[i].site.file;
+        const char *name = file_name(module, file);
+        if (name && file != last) {
+            place = end;
+            end += strlen(name) + 1;
+            last = file;
+        }
+        if (!text)
+            continue;
+        if (name)
+            memcpy(text + place, name, strlen(name) + 1);
+        sites->all[i].site.file = name ? (uint32_t)place : 0;
+    }
+    return end;
+}
+
+void cg_sites_emit(struct cg_unit *unit)
+{
+    static struct cg_sites none;
+    struct cg_sites *sites = unit->sites ? unit->sites : &none;
+    size_t size = place_names(sites, unit->request->module, NULL);
+    char *bytes = mr_calloc(1, size);
+    if (!bytes || size > UINT32_MAX) {
+        mr_free(bytes);
+        cg_fail(unit, NULL, "memory is short");
+        return;
+    }
+    (void)place_names(sites, unit->request->module, bytes);
+    struct mr_sites head = {.count = sites->count, .size = (uint32_t)size};
+    memcpy(bytes, &head, sizeof head);
+    for (uint32_t i = 0; i < sites->count; i++)
+        memcpy(bytes + sizeof head + i * sizeof(struct mr_site), &sites->all[i].site, sizeof(struct mr_site));
+    LLVMValueRef value = LLVMConstStringInContext(unit->context, bytes, (unsigned)size, true);
+    LLVMValueRef table = LLVMAddGlobal(unit->module, LLVMTypeOf(value), MR_SITES_SYMBOL);
+    LLVMSetInitializer(table, value);
+    LLVMSetGlobalConstant(table, true);
+    LLVMSetAlignment(table, 8);
+    mr_free(bytes);
+}
+
+void cg_sites_clear(struct cg_unit *unit)
+{
+    if (unit->sites)
+        mr_free(unit->sites->all);
+    mr_free(unit->sites);
+    unit->sites = NULL;
+}

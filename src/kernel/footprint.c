@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which launches have footprints, and their parts: see footprint.h. */
+#include "kernel/footprint.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/thread.h"
+#include "kernel/notes.h"
+
+#define BUCKETS 64u
+#define AT_ONCE 256u
+
+/* Of a launch under way. */
+struct footprint {
+    struct footprint *next; /* in its bucket */
+    uint64_t launch;        /* mr_launch.id */
+    struct mr_part *parts;
+};
+
+static mr_lock lock = MR_LOCK_INIT(FOOTPRINTS);
+static struct footprint *buckets[BUCKETS];
+
+/* Where the launch's footprint is, or would be. Lock held. */
+static struct footprint **find(uint64_t launch)
+{
+    MR_HELD(&lock);
+    struct footprint **place = &buckets[launch % BUCKETS];
+    while (*place && (*place)->launch != launch)
+        place = &(*place)->next;
+    return place;
+}
+
+static struct mr_part *find_part(const struct mr_executor *executor)
+{
+    struct mr_part *part = NULL;
+    mr_lock_take(&lock);
+    struct footprint *footprint = *find(executor->launch->id);
+    if (footprint)
+        part = footprint->parts;
+    while (part && (part->owner != executor || part->code != executor->code))
+        part = part->next;
+    mr_lock_drop(&lock);
+    return part;
+}
+
+static void free_part(struct mr_part *part)
+{
+    for (uint32_t i = 0; i < part->code->sites->count; i++)
+        mr_touched_clear(&part->touched[i]);
+    for (unsigned i = 0; i < MR_WARPS_MAX; i++)
+        mr_free(part->notes[i]);
+    mr_free(part);
+}
+
+/* A new part, listed with its launch; NULL when memory is short. */
+static struct mr_part *new_part(struct mr_executor *executor)
+{
+    const struct mr_code *code = executor->code;
+    struct mr_part *part = mr_calloc(1, sizeof *part + code->sites->count * sizeof part->touched[0]);
+    struct footprint *made = mr_calloc(1, sizeof *made);
+    if (part && made) {
+        part->owner = executor;
+        part->code = code;
+        made->launch = executor->launch->id;
+        mr_lock_take(&lock);
+        struct footprint **place = find(made->launch);
+        if (!*place) {
+            *place = made;
+            made = NULL;
+        }
+        part->next = (*place)->parts;
+        (*place)->parts = part;
+        mr_lock_drop(&lock);
+    } else {
+        mr_free(part);
+        part = NULL;
+    }
+    mr_free(made);
+    return part;
+}
+
+bool mr_footprint_begin(struct mr_executor *executor, uint32_t warps)
+{
+    const struct mr_code *code = executor->code;
+    struct mr_part *part = executor->part_launch == executor->launch->id && executor->part->code == code
+                               ? executor->part
+                               : find_part(executor);
+    if (!part)
+        part = new_part(executor);
+    if (!part)
+        return false;
+    for (uint32_t i = 0; i < warps; i++) {
+        if (!part->notes[i])
+            part->notes[i] = mr_calloc(code->sites->count + 1, sizeof *part->notes[i]);
+        if (!part->notes[i])
+            return false;
+        executor->warps[i].notes = part->notes[i];
+    }
+    executor->part = part;
+    executor->part_launch = executor->launch->id;
+    executor->block.notes = part->notes[0];
+    return true;
+}
+
+/* --- The end --------------------------------------------------------------------------- */
+
+/* A site's set, and what the boxes in it are. */
+struct place {
+    struct mr_touched *set;
+    uint32_t place, how;
+};
+
+static int by_place(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return a->how < b->how ? -1 : a->how > b->how;
+}
+
+struct giver {
+    struct mr_access boxes[AT_ONCE];
+    size_t count;
+    uint32_t place, how;
+    void (*give)(void *data, const struct mr_access *boxes, size_t count);
+    void *data;
+};
+
+static void give_all(struct giver *giver)
+{
+    if (giver->count)
+        giver->give(giver->data, giver->boxes, giver->count);
+    giver->count = 0;
+}
+
+static void take_box(void *data, const struct mr_box *box, bool rough)
+{
+    struct giver *giver = data;
+    if (giver->count == AT_ONCE)
+        give_all(giver);
+    giver->boxes[giver->count++] = (struct mr_access){.first = box->first,
+                                                      .width = box->width,
+                                                      .rows = box->rows,
+                                                      .pitch = box->pitch,
+                                                      .place = giver->place,
+                                                      .how = giver->how | (rough ? MR_ACCESS_ROUGH : 0u)};
+}
+
+/* Gives the boxes of all places, those of one place together. `places` may be NULL: each by itself. */
+static void give_sets(struct mr_part *parts, struct place *places, struct giver *giver)
+{
+    size_t count = 0;
+    for (struct mr_part *part = parts; part; part = part->next)
+        for (uint32_t i = 0; i < part->code->sites->count; i++) {
+            struct place place = {&part->touched[i], part->code->places ? part->code->places[i] : i,
+                                  part->code->sites->site[i].flags &
+                                      (MR_ACCESS_READ | MR_ACCESS_WRITE | MR_ACCESS_ATOMIC)};
+            if (places) {
+                places[count++] = place;
+                continue;
+            }
+            giver->place = place.place;
+            giver->how = place.how;
+            mr_touched_each(place.set, take_box, giver);
+        }
+    if (count > 1)
+        qsort(places, count, sizeof *places, by_place);
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count && by_place(&places[i], &places[i + 1]) == 0) {
+            mr_touched_join(places[i + 1].set, places[i].set);
+            continue;
+        }
+        giver->place = places[i].place;
+        giver->how = places[i].how;
+        mr_touched_each(places[i].set, take_box, giver);
+    }
+}
+
+void mr_footprint_give(const struct mr_launch *launch,
+                       void (*give)(void *data, const struct mr_access *boxes, size_t count), void *data)
+{
+    if (!launch->code->sites)
+        return;
+    mr_lock_take(&lock);
+    struct footprint **place = find(launch->id), *footprint = *place;
+    if (footprint)
+        *place = footprint->next;
+    mr_lock_drop(&lock);
+    if (!footprint)
+        return;
+    size_t sites = 0;
+    for (struct mr_part *part = footprint->parts; part; part = part->next) {
+        mr_part_close(part);
+        sites += part->code->sites->count;
+    }
+    struct place *places = sites ? mr_alloc(sites * sizeof *places) : NULL;
+    struct giver giver;
+    giver.count = 0;
+    giver.give = give;
+    giver.data = data;
+    give_sets(footprint->parts, places, &giver);
+    give_all(&giver);
+    mr_free(places);
+    for (struct mr_part *part = footprint->parts, *next; part; part = next) {
+        next = part->next;
+        free_part(part);
+    }
+    mr_free(footprint);
+}

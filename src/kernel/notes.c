@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From notes to sets of bytes: the services that code calls which makes notes (abi/note.h).
+ *
+ * A site's pieces are mostly of one width and follow each other at even distances; then code moves the run on by
+ * itself. What breaks a run comes here: the run goes to the site's set, and the piece begins another. The second piece
+ * of a run says how far the pieces are apart. If the third is elsewhere, the first was one by itself, and the others
+ * may be a run.
+ *
+ * Lanes that touch what lies side by side are a piece; lanes at even distances are a box; all others are stretches of
+ * neighbours, or single bytes. */
+#include "kernel/notes.h"
+
+/* Fewer bytes than that, which touch no others, go to pages at once. */
+#define STRETCH_LEAST 32u
+
+/* Whether a generic address is one of global memory: not the block's shared memory, nor a stack, nor parameters. */
+static bool is_global(const struct mr_executor *executor, uint64_t address)
+{
+    const struct mr_launch *launch = executor->launch;
+    const struct {
+        const void *start;
+        size_t bytes;
+    } others[] = {{executor->shared_map, executor->shared_map_bytes},
+                  {executor->stacks, executor->stacks_bytes},
+                  {launch->params, launch->param_bytes},
+                  {executor->params, launch->param_bytes},
+                  {executor->block.grid_workspace, sizeof *executor->block.grid_workspace}};
+    for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].start && address - (uintptr_t)others[i].start < others[i].bytes)
+            return false;
+    return true;
+}
+
+/* --- Runs ------------------------------------------------------------------------------ */
+
+/* Where the run goes on. */
+static uint64_t end_of(const struct mr_note *note)
+{
+    return note->next == MR_NOTE_NOWHERE ? note->other : note->next;
+}
+
+static void close_run(struct mr_note *note, struct mr_touched *set)
+{
+    if (note->state == 0)
+        return;
+    uint64_t first = note->first, rows = 1;
+    int64_t step = (int64_t)note->step;
+    if (note->state == 2) {
+        rows = (uint64_t)((int64_t)(end_of(note) - first) / step);
+        if (step < 0) {
+            first += (rows - 1) * (uint64_t)step;
+            step = -step;
+        }
+    }
+    if (rows == 2 && (uint64_t)step > note->width) {
+        mr_touched_add(set, first, note->width, 1, 0);
+        first += (uint64_t)step;
+        rows = 1;
+    }
+    mr_touched_add(set, first, note->width, rows, (uint64_t)step);
+    note->state = 0;
+}
+
+/* The run goes on there. Code may only move it on if its pieces are as wide as the site's. */
+static void go_on(struct mr_note *note, const struct mr_site *site, uint64_t at)
+{
+    note->next = note->width == site->width ? at : MR_NOTE_NOWHERE;
+    note->other = at;
+}
+
+static void begin_run(struct mr_note *note, const struct mr_site *site, uint64_t address, uint32_t width)
+{
+    note->first = address;
+    note->width = width;
+    note->step = 0;
+    note->state = 1;
+    go_on(note, site, address);
+}
+
+static void add_piece(struct mr_note *note, const struct mr_site *site, struct mr_touched *set, uint64_t address,
+                      uint32_t width)
+{
+    if (note->state == 0 || note->width != width) {
+        close_run(note, set);
+        begin_run(note, site, address, width);
+        return;
+    }
+    uint64_t end = end_of(note);
+    if (note->state == 1) {
+        if (address == note->first)
+            return;
+        note->step = address - note->first;
+        note->state = 2;
+        go_on(note, site, address + note->step);
+        return;
+    }
+    if (address == end) {
+        go_on(note, site, address + note->step);
+        return;
+    }
+    uint64_t last = end - note->step;
+    if (address == last)
+        return;
+    if (last - note->first == note->step) {
+        mr_touched_add(set, note->first, width, 1, 0);
+        note->first = last;
+        note->step = address - last;
+        go_on(note, site, address + note->step);
+        return;
+    }
+    close_run(note, set);
+    begin_run(note, site, address, width);
+}
+
+void mr_part_close(struct mr_part *part)
+{
+    for (unsigned warp = 0; warp < MR_WARPS_MAX && part->notes[warp]; warp++)
+        for (uint32_t i = 0; i < part->code->sites->count; i++)
+            close_run(&part->notes[warp][i], &part->touched[i]);
+}
+
+/* --- Lanes ----------------------------------------------------------------------------- */
+
+/* A call of a service. */
+struct call {
+    const struct mr_executor *executor;
+    const struct mr_site *site;
+    struct mr_note *note;
+    struct mr_touched *set;
+};
+
+static struct call begin_call(struct mr_block *block, uint32_t site)
+{
+    struct mr_executor *executor = block->engine;
+    return (struct call){executor, &executor->code->sites->site[site], &block->notes[site],
+                         &executor->part->touched[site]};
+}
+
+static bool is_noted(const struct call *call, uint64_t address)
+{
+    return !(call->site->flags & MR_SITE_GENERIC) || is_global(call->executor, address);
+}
+
+/* A few bytes, or many, that belong to no run. */
+static void add_stretch(const struct call *call, uint64_t from, uint64_t to)
+{
+    if (to - from >= STRETCH_LEAST)
+        mr_touched_add(call->set, from, to - from, 1, 0);
+    else
+        mr_touched_mark(call->set, from, to);
+}
+
+/* `count` lanes at even distances, all of which are noted. */
+static void add_even(const struct call *call, uint64_t first, int64_t step, unsigned count)
+{
+    uint32_t bytes = call->site->bytes;
+    if (step < 0) {
+        first += (uint64_t)step * (count - 1);
+        step = -step;
+    }
+    if (step == 0 || count == 1)
+        add_piece(call->note, call->site, call->set, first, bytes);
+    else if ((uint64_t)step <= bytes)
+        add_piece(call->note, call->site, call->set, first, (uint32_t)step * (count - 1) + bytes);
+    else
+        mr_touched_add(call->set, first, bytes, count, (uint64_t)step);
+}
+
+/* Lanes with any addresses, all of which are noted. */
+static void add_any(const struct call *call, const uint64_t *address, unsigned count)
+{
+    uint32_t bytes = call->site->bytes;
+    uint64_t step = count > 1 ? address[1] - address[0] : 0, odd = 0;
+    for (unsigned i = 1; i < count; i++)
+        odd |= (address[i] - address[i - 1]) ^ step;
+    if (!odd) {
+        add_even(call, address[0], (int64_t)step, count);
+        return;
+    }
+    uint64_t from = address[0], to = from + bytes;
+    for (unsigned i = 1; i < count; i++) {
+        if (address[i] == to) {
+            to += bytes;
+        } else if (address[i] < from || address[i] + bytes > to) {
+            add_stretch(call, from, to);
+            from = address[i];
+            to = from + bytes;
+        }
+    }
+    add_stretch(call, from, to);
+}
+
+void mr_note_piece(struct mr_block *block, uint32_t site, uint64_t address, uint32_t bytes)
+{
+    struct call call = begin_call(block, site);
+    if (is_noted(&call, address))
+        add_piece(call.note, call.site, call.set, address, bytes);
+}
+
+void mr_note_lanes(struct mr_block *block, uint32_t site, const uint64_t *address, uint64_t mask)
+{
+    struct call call = begin_call(block, site);
+    uint64_t noted[64];
+    unsigned count = 0;
+    for (; mask; mask &= mask - 1) {
+        uint64_t at = address[__builtin_ctzll(mask)];
+        if (is_noted(&call, at))
+            noted[count++] = at;
+    }
+    if (count)
+        add_any(&call, noted, count);
+}
+
+void mr_note_steps(struct mr_block *block, uint32_t site, uint64_t address, uint64_t step, uint64_t mask)
+{
+    struct call call = begin_call(block, site);
+    unsigned lane = (unsigned)__builtin_ctzll(mask), count = (unsigned)__builtin_popcountll(mask);
+    uint64_t run = mask >> lane, first = address + step * lane;
+    if (!(run & (run + 1)) && is_noted(&call, first) && is_noted(&call, first + step * (count - 1))) {
+        add_even(&call, first, (int64_t)step, count);
+        return;
+    }
+    uint64_t lanes[64];
+    for (uint64_t rest = mask; rest; rest &= rest - 1)
+        lanes[__builtin_ctzll(rest)] = address + step * (unsigned)__builtin_ctzll(rest);
+    mr_note_lanes(block, site, lanes, mask);
+}
+
+void mr_note_sizes(struct mr_block *block, uint32_t site, const uint64_t *address, const uint32_t *bytes, uint64_t mask)
+{
+    struct call call = begin_call(block, site);
+    for (; mask; mask &= mask - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(mask);
+        if (bytes[lane] && is_noted(&call, address[lane]))
+            add_stretch(&call, address[lane], address[lane] + bytes[lane]);
+    }
+}
+
+void mr_note_rows(struct mr_block *block, uint32_t site, uint64_t address, uint64_t bytes, uint32_t rows,
+                  uint64_t pitch)
+{
+    struct call call = begin_call(block, site);
+    if (is_noted(&call, address))
+        mr_touched_add(call.set, address, bytes, rows, pitch);
+}
+
+void mr_note_touch(struct mr_executor *executor, const void *place, uint64_t bytes)
+{
+    struct call call = begin_call(&executor->block, executor->block.site);
+    add_stretch(&call, (uintptr_t)place, (uintptr_t)place + bytes);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A set of bytes: what a launch has touched at one site. Private to src/kernel.
+ *
+ * A set has boxes, and pages. What comes in a pattern becomes boxes, of which those that touch become one. Where there
+ * are too many, and where single lanes touch what they like, pages of 4 KiB are noted: one stretch of each, or else a
+ * bit for each byte. Together both are exact.
+ *
+ * All sets of the process share mr_touched_most bytes of memory. Beyond that a page has one stretch from its first byte
+ * to its last, and if there is no memory for pages, the set has one from its first to its last. Both are *rough*: they
+ * may hold bytes that were not touched.
+ *
+ * One thread at a time works on a set. */
+#ifndef MR_KERNEL_TOUCHED_H
+#define MR_KERNEL_TOUCHED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `rows` stretches of `width` bytes, `pitch` bytes apart; with several rows the pitch is larger than the width. */
+struct mr_box {
+    uint64_t first, width, rows, pitch;
+};
+
+struct mr_page {
+    uint64_t number;    /* address / 4096 */
+    uint64_t *bits;     /* a bit for each byte; NULL: the stretch is all */
+    uint16_t from, to;  /* a stretch, up to 4096; to == 0: the place in the table is free */
+    bool rough;
+};
+
+/* All zero: empty. */
+struct mr_touched {
+    struct mr_box *boxes;
+    uint32_t count, room;
+    uint32_t last;             /* the box that was changed last */
+    uint16_t *recent;          /* places of boxes by hash, to find those that come again; NULL: there are few boxes */
+    struct mr_page *pages;     /* a hash table; page_room is a power of two, or 0 */
+    uint32_t page_count, page_room, page_last;
+    struct mr_bits *bits;      /* memory of pages' bits */
+    uint64_t low, high;        /* if high is not 0: a rough stretch */
+};
+
+/* The bound, in bytes. Tests lower it. */
+extern _Atomic size_t mr_touched_most;
+
+/* Adds `rows` stretches of `width` bytes (neither is 0); pitch <= width is allowed. */
+void mr_touched_add(struct mr_touched *set, uint64_t first, uint64_t width, uint64_t rows, uint64_t pitch);
+/* Adds a few bytes that belong to no pattern. */
+void mr_touched_mark(struct mr_touched *set, uint64_t from, uint64_t to);
+/* Adds all of another set, which is empty then. */
+void mr_touched_join(struct mr_touched *set, struct mr_touched *from);
+/* Calls `take` for boxes that together are the set. They may overlap. */
+void mr_touched_each(struct mr_touched *set, void (*take)(void *data, const struct mr_box *box, bool rough),
+                     void *data);
+void mr_touched_clear(struct mr_touched *set);
+
+/* touched_boxes.c: makes what touches one, in any order; the new count. */
+uint32_t mr_boxes_join(struct mr_box *boxes, uint32_t count);
+
+#endif

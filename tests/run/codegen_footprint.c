@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Which bytes kernels touch, as their notes tell (kernel/footprint.h), compared byte by byte with what is known of
+ * each kernel. Every kernel runs in all variants of the rig, so the same bytes come from scalars, rows, vectors, pairs
+ * of warps and lanes one by one.
+ */
+#include "codegen_rig.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "abi/note.h"
+#include "kernel/touched.h"
+#include "observe/observe.h"
+
+#define ROOM (4u << 20)
+#define FOR_VARIANTS for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+/* A buffer that kernels get. `wanted` and `noted` have bits of enum mr_access_how for each byte. */
+static unsigned char *buffer, *wanted, *noted;
+static unsigned boxes;
+static bool rough;
+/* Bytes of other memory that were noted: by how. */
+static uint64_t others[16];
+
+static void take(const struct mr_access *box, const struct mr_site *site)
+{
+    boxes++;
+    rough |= (box->how & MR_ACCESS_ROUGH) != 0;
+    assert_true(site->line > 3);
+    assert_true(box->width > 0 && box->rows > 0 && (box->rows == 1 || box->pitch > box->width));
+    for (size_t row = 0; row < box->rows; row++)
+        for (size_t i = 0; i < box->width; i++) {
+            uintptr_t at = box->first + row * box->pitch + i - (uintptr_t)buffer;
+            if (at < ROOM)
+                noted[at] |= (unsigned char)(box->how & 7);
+            else
+                others[box->how & 7]++;
+        }
+}
+
+static void begin(void)
+{
+    memset(wanted, 0, ROOM);
+    memset(noted, 0, ROOM);
+    memset(others, 0, sizeof others);
+    boxes = 0;
+    rough = false;
+}
+
+static void want(size_t at, size_t bytes, unsigned how)
+{
+    assert_true(at + bytes <= ROOM);
+    for (size_t i = 0; i < bytes; i++)
+        wanted[at + i] |= (unsigned char)how;
+}
+
+static void compare(const char *what)
+{
+    for (size_t i = 0; i < ROOM; i++)
+        if (wanted[i] != noted[i])
+            fail_msg("%s, variant %u: byte %zu has been touched as %u, and was noted as %u", what, rig_variant, i,
+                     wanted[i], noted[i]);
+    assert_false(rough);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    buffer = aligned_alloc(4096, ROOM);
+    wanted = malloc(ROOM);
+    noted = malloc(ROOM);
+    rig_touched = take;
+    return buffer && wanted && noted ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(buffer);
+    free(wanted);
+    free(noted);
+    rig_touched = NULL;
+    return 0;
+}
+
+enum { R = MR_ACCESS_READ, W = MR_ACCESS_WRITE, A = MR_ACCESS_READ | MR_ACCESS_WRITE | MR_ACCESS_ATOMIC };
+
+/* --- Streams ---------------------------------------------------------------------------- */
+
+static const char stream_ptx[] =
+    HEAD ".visible .entry copy(.param .u64 to, .param .u64 from, .param .u32 count)\n{\n"
+         ".reg .u32 %r<8>; .reg .u64 %d<8>; .reg .f32 %f<4>; .reg .pred %p;\n"
+         "ld.param.u64 %d1, [to]; ld.param.u64 %d2, [from]; ld.param.u32 %r5, [count];\n"
+         "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+         "setp.ge.u32 %p, %r4, %r5; @%p bra DONE;\n"
+         "mul.wide.u32 %d3, %r4, 4; add.u64 %d4, %d2, %d3; add.u64 %d5, %d1, %d3;\n"
+         "ld.global.f32 %f1, [%d4]; st.global.f32 [%d5], %f1;\nDONE: ret;\n}\n"
+    /* The same through generic addresses, by pairs, a stride over the grid, volatile loads. */
+         ".visible .entry strides(.param .u64 to, .param .u64 from, .param .u32 count)\n{\n"
+         ".reg .u32 %r<8>; .reg .u64 %d<8>; .reg .f32 %f<4>; .reg .pred %p;\n"
+         "ld.param.u64 %d1, [to]; ld.param.u64 %d2, [from]; ld.param.u32 %r5, [count];\n"
+         "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+         "mov.u32 %r6, %nctaid.x; mul.lo.u32 %r6, %r6, %r2;\n"
+         "LOOP: setp.ge.u32 %p, %r4, %r5; @%p bra DONE;\n"
+         "mul.wide.u32 %d3, %r4, 8; add.u64 %d4, %d2, %d3; add.u64 %d5, %d1, %d3;\n"
+         "ld.volatile.v2.f32 {%f1, %f2}, [%d4]; st.v2.f32 [%d5], {%f2, %f1};\n"
+         "add.u32 %r4, %r4, %r6; bra LOOP;\nDONE: ret;\n}\n";
+
+struct copy {
+    uint64_t to, from;
+    uint32_t count;
+};
+
+static void test_streams(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {1, 31, 32, 1000, 4096, 50001};
+    struct rig *rig = rig_open(stream_ptx);
+    FOR_VARIANTS
+        for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++) {
+            uint32_t count = counts[i];
+            struct copy copy = {(uint64_t)(uintptr_t)buffer + 1000000, (uint64_t)(uintptr_t)buffer + 64, count};
+            begin();
+            rig_run(rig, "copy", (count + 95) / 96, 96, &copy, sizeof copy);
+            want(64, 4 * count, R);
+            want(1000000, 4 * count, W);
+            compare("copy");
+            if (count % 32 == 0)
+                assert_true(boxes == 2);
+            begin();
+            rig_run(rig, "strides", 5, 96, &copy, sizeof copy);
+            want(64, 8 * count, R | MR_ACCESS_ATOMIC);
+            want(1000000, 8 * count, W);
+            compare("strides");
+        }
+    rig_close(rig);
+}
+
+/* --- Columns, transposes, tiles ------------------------------------------------------------ */
+
+static const char columns_ptx[] = HEAD
+    /* Thread x of a row reads down a column, and writes one element far from the others'. */
+    ".visible .entry columns(.param .u64 to, .param .u64 from, .param .u32 pitch, .param .u32 rows)\n{\n"
+    ".reg .u32 %r<9>; .reg .u64 %d<8>; .reg .f32 %f<4>; .reg .pred %p;\n"
+    "ld.param.u64 %d1, [to]; ld.param.u64 %d2, [from]; ld.param.u32 %r5, [pitch]; ld.param.u32 %r6, [rows];\n"
+    "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+    "mul.wide.u32 %d3, %r4, 4; add.u64 %d4, %d2, %d3; mov.f32 %f1, 0f00000000; mov.u32 %r7, 0;\n"
+    "cvt.u64.u32 %d6, %r5;\n"
+    "LOOP: ld.global.f32 %f2, [%d4]; add.f32 %f1, %f1, %f2; add.u64 %d4, %d4, %d6;\n"
+    "add.u32 %r7, %r7, 1; setp.lt.u32 %p, %r7, %r6; @%p bra LOOP;\n"
+    "mul.wide.u32 %d3, %r4, %r5; add.u64 %d5, %d1, %d3; st.global.f32 [%d5], %f1; ret;\n}\n"
+    /* A tile through shared memory, 16 by 16, with generic accesses to it and to local memory. */
+    ".visible .entry transpose(.param .u64 to, .param .u64 from, .param .u32 pitch, .param .u32 rows)\n{\n"
+    ".shared .align 4 .b8 tile[1088]; .local .align 4 .b8 own[64];\n"
+    ".reg .u32 %r<12>; .reg .u64 %d<12>; .reg .f32 %f<4>;\n"
+    "ld.param.u64 %d1, [to]; ld.param.u64 %d2, [from]; ld.param.u32 %r5, [pitch];\n"
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ctaid.y;\n"
+    "mad.lo.u32 %r6, %r3, 16, %r1; mad.lo.u32 %r7, %r4, 16, %r2; mad.lo.u32 %r8, %r7, %r5, 0;\n"
+    "mad.lo.u32 %r8, %r6, 4, %r8; cvt.u64.u32 %d3, %r8; add.u64 %d3, %d3, %d2; ld.global.f32 %f1, [%d3];\n"
+    "mov.u64 %d4, own; cvta.local.u64 %d4, %d4; st.f32 [%d4+4], %f1; ld.f32 %f1, [%d4+4];\n"
+    "mov.u64 %d5, tile; cvta.shared.u64 %d5, %d5; mad.lo.u32 %r9, %r2, 17, %r1; mul.wide.u32 %d6, %r9, 4;\n"
+    "add.u64 %d6, %d6, %d5; st.f32 [%d6], %f1; bar.sync 0;\n"
+    "mad.lo.u32 %r9, %r1, 17, %r2; mul.wide.u32 %d6, %r9, 4; add.u64 %d6, %d6, %d5; ld.f32 %f2, [%d6];\n"
+    "mad.lo.u32 %r6, %r4, 16, %r1; mad.lo.u32 %r7, %r3, 16, %r2; mad.lo.u32 %r8, %r7, %r5, 0;\n"
+    "mad.lo.u32 %r8, %r6, 4, %r8; cvt.u64.u32 %d3, %r8; add.u64 %d3, %d3, %d1; st.f32 [%d3], %f2; ret;\n}\n";
+
+struct columns {
+    uint64_t to, from;
+    uint32_t pitch, rows;
+};
+
+static void test_columns(void **state)
+{
+    (void)state;
+    struct rig *rig = rig_open(columns_ptx);
+    FOR_VARIANTS {
+        struct columns p = {(uint64_t)(uintptr_t)buffer + 2000000, (uint64_t)(uintptr_t)buffer + 4, 4000, 70};
+        begin();
+        rig_run(rig, "columns", 3, 72, &p, sizeof p);
+        for (unsigned row = 0; row < 70; row++)
+            want(4 + row * 4000, 4 * 3 * 72, R);
+        for (unsigned thread = 0; thread < 3 * 72; thread++)
+            want(2000000 + thread * 4000, 4, W);
+        compare("columns");
+        begin();
+        unsigned grid[3] = {4, 3, 1}, block[3] = {16, 16, 1};
+        assert_int_equal(rig_launch(rig, "transpose", grid, block, 0, &p, sizeof p), CUDA_SUCCESS);
+        for (unsigned row = 0; row < 48; row++)
+            want(4 + row * 4000, 256, R);
+        for (unsigned row = 0; row < 64; row++)
+            want(2000000 + row * 4000, 192, W);
+        compare("transpose");
+        assert_int_equal(others[R] + others[W], 0);
+    }
+    rig_close(rig);
+}
+
+/* --- Scatter, atomics, divergence ------------------------------------------------------------ */
+
+static const char scatter_ptx[] = HEAD
+    ".visible .global .align 4 .u32 counter[2];\n.const .align 4 .u32 factors[4] = {3, 5, 7, 9};\n"
+    /* to[map[i]] = i by even threads, a byte each by odd ones whose number has bit 1; all count. */
+    ".visible .entry scatter(.param .u64 to, .param .u64 map)\n{\n"
+    ".reg .u32 %r<12>; .reg .u64 %d<12>; .reg .pred %p, %q;\n"
+    "ld.param.u64 %d1, [to]; ld.param.u64 %d2, [map];\n"
+    "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+    "mul.wide.u32 %d3, %r4, 4; add.u64 %d3, %d3, %d2; ld.global.nc.u32 %r5, [%d3];\n"
+    "ld.const.u32 %r8, [factors+8]; mul.wide.u32 %d4, %r5, 4; add.u64 %d4, %d4, %d1;\n"
+    "and.b32 %r6, %r4, 1; setp.eq.u32 %p, %r6, 0; @!%p bra ODD;\n"
+    "st.global.u32 [%d4], %r8; bra ON;\n"
+    "ODD: and.b32 %r6, %r4, 2; setp.ne.u32 %q, %r6, 0; @%q st.global.u8 [%d4+1], %r4;\n"
+    "ON: mov.u64 %d5, counter; cvta.global.u64 %d5, %d5; atom.add.u32 %r7, [%d5+4], 1; red.global.max.u32 [%d4], %r4; ret;\n}\n";
+
+static void test_scatter(void **state)
+{
+    (void)state;
+    enum { COUNT = 32 * 300 };
+    struct rig *rig = rig_open(scatter_ptx);
+    static uint32_t map[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        map[i] = (uint32_t)((uint64_t)i * 7919 % COUNT * 13);
+    FOR_VARIANTS {
+        begin();
+        memcpy(buffer, map, sizeof map);
+        struct {
+            uint64_t to, map;
+        } p = {(uint64_t)(uintptr_t)buffer + 100000, (uint64_t)(uintptr_t)buffer};
+        rig_run(rig, "scatter", 75, 128, &p, sizeof p);
+        want(0, sizeof map, R);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            want(100000 + 4 * map[i], 4, A);
+            if (i % 2 == 0)
+                want(100000 + 4 * map[i], 4, W);
+            else if (i & 2)
+                want(100000 + 4 * map[i] + 1, 1, W);
+        }
+        compare("scatter");
+        assert_int_equal(others[A], 4);
+        assert_int_equal(others[R], 4);
+        assert_int_equal(others[W], 0);
+    }
+    rig_close(rig);
+}
+
+/* --- Asynchronous copies ----------------------------------------------------------------------- */
+
+static const char async_ptx[] = HEAD
+    /* Thread i copies 16 bytes, and i % 9 of 8 bytes behind them. */
+    ".visible .entry few(.param .u64 from)\n{\n.shared .align 16 .b8 to[4096];\n"
+    ".reg .u32 %r<8>; .reg .u64 %d<8>;\nld.param.u64 %d1, [from]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 32;\n"
+    "add.u64 %d2, %d1, %d2; mov.u32 %r2, to; mad.lo.u32 %r3, %r1, 32, %r2; rem.u32 %r4, %r1, 9;\n"
+    "cp.async.cg.shared.global [%r3], [%d2], 16; cp.async.ca.shared.global [%r3+16], [%d2+16], 8, %r4;\n"
+    "cp.async.commit_group; cp.async.wait_group 0; ret;\n}\n"
+    /* The first thread: 512 bytes in, 256 of them out, 128 added. */
+    ".visible .entry many(.param .u64 from, .param .u64 to)\n{\n"
+    ".shared .align 16 .b8 a[512]; .shared .align 8 .b64 bar;\n"
+    ".reg .u32 %r<8>; .reg .u64 %d<8>; .reg .pred %p;\n"
+    "ld.param.u64 %d1, [from]; ld.param.u64 %d2, [to]; mov.u32 %r1, %tid.x; setp.ne.u32 %p, %r1, 0; @%p bra DONE;\n"
+    "mov.u32 %r2, a; mov.u32 %r3, bar; mbarrier.init.shared.b64 [%r3], 1;\n"
+    "mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 512;\n"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%d1], 512, [%r3];\n"
+    "WAIT: mbarrier.test_wait.parity.shared.b64 %p, [%r3], 0; @!%p bra WAIT;\n"
+    "cp.async.bulk.global.shared::cta.bulk_group [%d2], [%r2], 256;\n"
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d2+1024], [%r2], 128;\n"
+    "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nDONE: ret;\n}\n";
+
+static void test_async(void **state)
+{
+    (void)state;
+    struct rig *rig = rig_open(async_ptx);
+    struct {
+        uint64_t from, to;
+    } p = {(uint64_t)(uintptr_t)buffer, (uint64_t)(uintptr_t)buffer + 8192};
+    memset(buffer, 0, 16384);
+    FOR_VARIANTS {
+        begin();
+        rig_run(rig, "few", 1, 100, &p, 8);
+        for (unsigned i = 0; i < 100; i++) {
+            want(32 * i, 16, R);
+            want(32 * i + 16, i % 9, R);
+        }
+        compare("cp.async");
+        begin();
+        rig_run(rig, "many", 1, 64, &p, sizeof p);
+        want(0, 512, R);
+        want(8192, 256, W);
+        want(8192 + 1024, 128, A);
+        compare("cp.async.bulk");
+    }
+    rig_close(rig);
+}
+
+/* --- Matrices ------------------------------------------------------------------------------------ */
+
+static void test_matrices(void **state)
+{
+    (void)state;
+    /* Elements of f16, rows of 40 or columns of 24; sums of f32. */
+    static const struct {
+        const char *part, *regs;
+        bool row;
+        unsigned rows, bytes, stride;
+    } cases[] = {{"a", "%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7", true, 32, 32, 40},
+                 {"a", "%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7", false, 16, 64, 48},
+                 {"b", "%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7", true, 16, 16, 24},
+                 {"b", "%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7", false, 8, 32, 40},
+                 {"c", "%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7", true, 32, 32, 12},
+                 {"c", "%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7", false, 8, 128, 36}};
+    uint64_t p[2] = {(uint64_t)(uintptr_t)buffer, (uint64_t)(uintptr_t)buffer + 65536};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1500];
+        const char *layout = cases[i].row ? "row" : "col", *part = cases[i].part;
+        bool sums = *part == 'c';
+        unsigned pitch = cases[i].stride * (sums ? 4 : 2);
+        snprintf(
+            text, sizeof text,
+            HEAD
+            ".visible .entry k(.param .u64 from, .param .u64 to)\n{\n.reg .u64 %%d<4>; .reg .b32 %%r<8>; .reg .f32 %%f<8>;\n"
+            "ld.param.u64 %%d0, [from]; ld.param.u64 %%d1, [to];\n"
+            "wmma.load.%s.sync.aligned.%s.m32n8k16.global.%s {%s}, [%%d0], %u;\n"
+            "wmma.store.d.sync.aligned.%s.m32n8k16.f32 [%%d1], {%%f0,%%f1,%%f2,%%f3,%%f4,%%f5,%%f6,%%f7}, %u;\nret;\n}\n",
+            part, layout, sums ? "f32" : "f16", cases[i].regs, cases[i].stride, layout, cases[i].row ? 12 : 36);
+        struct rig *rig = rig_open(text);
+        FOR_VARIANTS {
+            begin();
+            rig_run(rig, "k", 1, 32, p, sizeof p);
+            for (unsigned row = 0; row < cases[i].rows; row++)
+                want(row * pitch, cases[i].bytes, R);
+            for (unsigned row = 0; row < (cases[i].row ? 32 : 8); row++)
+                want(65536 + row * (cases[i].row ? 48 : 144), cases[i].row ? 32 : 128, W);
+            compare(layout);
+        }
+        rig_close(rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_streams), cmocka_unit_test(test_columns),  cmocka_unit_test(test_scatter),
+        cmocka_unit_test(test_async),   cmocka_unit_test(test_matrices),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
