@@ -39,7 +39,24 @@ static uint64_t end_of(const struct mr_note *note)
     return note->next == MR_NOTE_NOWHERE ? note->other : note->next;
 }
 
-static void close_run(struct mr_note *note, struct mr_touched *set)
+/* `count` pieces, `step` bytes apart. */
+static void add_pieces(const struct mr_site *site, struct mr_touched *set, uint64_t first, uint32_t width,
+                       uint64_t count, uint64_t step)
+{
+    if (!site->stride) {
+        mr_touched_add(set, first, width, count, step);
+        return;
+    }
+    uint64_t teeth = (width - site->bytes) / site->stride + 1;
+    if (step == teeth * site->stride) {
+        mr_touched_add(set, first, site->bytes, teeth * count, site->stride);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        mr_touched_add(set, first + i * step, site->bytes, teeth, site->stride);
+}
+
+static void close_run(struct mr_note *note, const struct mr_site *site, struct mr_touched *set)
 {
     if (note->state == 0)
         return;
@@ -53,11 +70,11 @@ static void close_run(struct mr_note *note, struct mr_touched *set)
         }
     }
     if (rows == 2 && (uint64_t)step > note->width) {
-        mr_touched_add(set, first, note->width, 1, 0);
+        add_pieces(site, set, first, note->width, 1, 0);
         first += (uint64_t)step;
         rows = 1;
     }
-    mr_touched_add(set, first, note->width, rows, (uint64_t)step);
+    add_pieces(site, set, first, note->width, rows, (uint64_t)step);
     note->state = 0;
 }
 
@@ -81,7 +98,7 @@ static void add_piece(struct mr_note *note, const struct mr_site *site, struct m
                       uint32_t width)
 {
     if (note->state == 0 || note->width != width) {
-        close_run(note, set);
+        close_run(note, site, set);
         begin_run(note, site, address, width);
         return;
     }
@@ -102,13 +119,13 @@ static void add_piece(struct mr_note *note, const struct mr_site *site, struct m
     if (address == last)
         return;
     if (last - note->first == note->step) {
-        mr_touched_add(set, note->first, width, 1, 0);
+        add_pieces(site, set, note->first, width, 1, 0);
         note->first = last;
         note->step = address - last;
         go_on(note, site, address + note->step);
         return;
     }
-    close_run(note, set);
+    close_run(note, site, set);
     begin_run(note, site, address, width);
 }
 
@@ -116,7 +133,7 @@ void mr_part_close(struct mr_part *part)
 {
     for (unsigned warp = 0; warp < MR_WARPS_MAX && part->notes[warp]; warp++)
         for (uint32_t i = 0; i < part->code->sites->count; i++)
-            close_run(&part->notes[warp][i], &part->touched[i]);
+            close_run(&part->notes[warp][i], &part->code->sites->site[i], &part->touched[i]);
 }
 
 /* --- Lanes ----------------------------------------------------------------------------- */
@@ -158,36 +175,44 @@ static void add_even(const struct call *call, uint64_t first, int64_t step, unsi
         first += (uint64_t)step * (count - 1);
         step = -step;
     }
-    if (step == 0 || count == 1)
-        add_piece(call->note, call->site, call->set, first, bytes);
-    else if ((uint64_t)step <= bytes)
-        add_piece(call->note, call->site, call->set, first, (uint32_t)step * (count - 1) + bytes);
+    if (count == 1)
+        step = 0;
+    uint64_t width = (uint64_t)step * (count - 1) + bytes;
+    bool comb = (uint64_t)step > bytes;
+    if (call->site->stride ? comb && (uint64_t)step == call->site->stride : !comb)
+        add_piece(call->note, call->site, call->set, first, (uint32_t)width);
     else
-        mr_touched_add(call->set, first, bytes, count, (uint64_t)step);
+        mr_touched_add(call->set, first, comb ? bytes : width, comb ? count : 1, (uint64_t)step);
 }
 
-/* Lanes with any addresses, all of which are noted. */
-static void add_any(const struct call *call, const uint64_t *address, unsigned count)
+/* Fewer lanes at an even distance are nothing but a chance. */
+#define EVEN_LEAST 4u
+
+/* Lanes with any addresses, all of which are noted: as many as are at even distances at once. The first parts of the
+ * warp that are make runs of their own, if there are notes for them. */
+static void add_any(struct call call, const uint64_t *address, unsigned count)
 {
-    uint32_t bytes = call->site->bytes;
-    uint64_t step = count > 1 ? address[1] - address[0] : 0, odd = 0;
-    for (unsigned i = 1; i < count; i++)
-        odd |= (address[i] - address[i - 1]) ^ step;
-    if (!odd) {
-        add_even(call, address[0], (int64_t)step, count);
-        return;
-    }
-    uint64_t from = address[0], to = from + bytes;
-    for (unsigned i = 1; i < count; i++) {
-        if (address[i] == to) {
-            to += bytes;
-        } else if (address[i] < from || address[i] + bytes > to) {
-            add_stretch(call, from, to);
-            from = address[i];
-            to = from + bytes;
+    uint32_t bytes = call.site->bytes;
+    unsigned more = call.site->flags & MR_SITE_PARTS ? MR_SITE_PARTS_MORE : 0;
+    for (unsigned from = 0; from < count;) {
+        unsigned to = from + 1;
+        uint64_t step = to < count ? address[to] - address[from] : 0;
+        while (to < count && address[to] - address[to - 1] == step)
+            to++;
+        unsigned lanes = to - from;
+        if (lanes >= EVEN_LEAST || lanes == count || (lanes > 1 && (step == bytes || step == 0))) {
+            add_even(&call, address[from], (int64_t)step, lanes);
+            from = to;
+            if (more) {
+                more--;
+                call.note++;
+                call.set++;
+            }
+        } else {
+            add_stretch(&call, address[from], address[from] + bytes);
+            from++;
         }
     }
-    add_stretch(call, from, to);
 }
 
 void mr_note_piece(struct mr_block *block, uint32_t site, uint64_t address, uint32_t bytes)
@@ -200,15 +225,20 @@ void mr_note_piece(struct mr_block *block, uint32_t site, uint64_t address, uint
 void mr_note_lanes(struct mr_block *block, uint32_t site, const uint64_t *address, uint64_t mask)
 {
     struct call call = begin_call(block, site);
+    bool generic = call.site->flags & MR_SITE_GENERIC;
+    if (!generic && (mask == UINT32_MAX || mask == UINT64_MAX)) {
+        add_any(call, address, mask == UINT32_MAX ? 32 : 64);
+        return;
+    }
     uint64_t noted[64];
     unsigned count = 0;
     for (; mask; mask &= mask - 1) {
         uint64_t at = address[__builtin_ctzll(mask)];
-        if (is_noted(&call, at))
+        if (!generic || is_global(call.executor, at))
             noted[count++] = at;
     }
     if (count)
-        add_any(&call, noted, count);
+        add_any(call, noted, count);
 }
 
 void mr_note_steps(struct mr_block *block, uint32_t site, uint64_t address, uint64_t step, uint64_t mask)

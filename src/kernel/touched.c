@@ -14,6 +14,8 @@
 #define RECENT_FROM 8u     /* boxes; fewer are all looked at */
 #define POUR_PAGES 4096u   /* boxes that span more stay boxes, unless there are too many of these, too */
 #define BITS_AT_ONCE 15u   /* pages */
+#define POUR_ROWS 64u      /* boxes of so many go to pages at once if others have gone there */
+#define MANY 64u           /* boxes beside pages; at the end they become pages, too, if there are more */
 
 struct mr_bits {
     struct mr_bits *next;
@@ -160,6 +162,14 @@ static void mark_page(struct mr_touched *set, struct mr_page *page, unsigned fro
 
 void mr_touched_mark(struct mr_touched *set, uint64_t from, uint64_t to)
 {
+    if (set->page_room && from % 64 + (to - from) <= 64 && from != to) {
+        /* Within a word of the page that was looked at last. */
+        struct mr_page *page = &set->pages[set->page_last];
+        if (page->number == from / PAGE && page->bits) {
+            page->bits[from % PAGE / 64] |= UINT64_MAX >> (64 - (to - from)) << from % 64;
+            return;
+        }
+    }
     while (from < to) {
         uint64_t number = from / PAGE, end = (number + 1) * PAGE;
         struct mr_page *page = find_page(set, number);
@@ -201,6 +211,7 @@ static void make_room(struct mr_touched *set)
             else
                 pour(set, &set->boxes[i]);
         set->count = kept;
+        set->poured = true;
     }
 }
 
@@ -285,7 +296,7 @@ void mr_touched_add(struct mr_touched *set, uint64_t first, uint64_t width, uint
         return;
     if (is_known(set, &box))
         return;
-    if (!provide(set)) {
+    if ((set->poured && rows > 1 && rows <= POUR_ROWS) || !provide(set)) {
         pour(set, &box);
         return;
     }
@@ -405,6 +416,15 @@ void mr_touched_each(struct mr_touched *set, void (*take_box)(void *data, const 
     struct giver giver = {.take = take_box, .data = data};
     set->count = mr_boxes_join(set->boxes, set->count);
     set->last = 0;
+    if (set->page_count && set->count > MANY) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < set->count; i++)
+            if (pages_of(&set->boxes[i]) > POUR_PAGES)
+                set->boxes[kept++] = set->boxes[i];
+            else
+                pour(set, &set->boxes[i]);
+        set->count = kept;
+    }
     for (uint32_t i = 0; i < set->count; i++)
         take_box(data, &set->boxes[i], false);
     if (set->page_room)

@@ -35,6 +35,7 @@ struct mr_touched {
     struct mr_box *boxes;
     uint32_t count, room;
     uint32_t last;             /* the box that was changed last */
+    bool poured;               /* boxes have become pages because they did not join; so few rows go there at once */
     uint16_t *recent;          /* places of boxes by hash, to find those that come again; NULL: there are few boxes */
     struct mr_page *pages;     /* a hash table; page_room is a power of two, or 0 */
     uint32_t page_count, page_room, page_last;

@@ -22,6 +22,7 @@ struct cg_sites {
     struct {
         struct mr_site site;
         const struct mr_ptx_inst *inst;
+        unsigned row;
     } *all;
 };
 
@@ -38,7 +39,12 @@ static bool grow(struct cg_sites *sites)
     return true;
 }
 
-uint32_t cg_site(struct cg *g, uint32_t bytes, uint32_t width, uint32_t flags)
+static bool is_same(const struct mr_site *a, const struct mr_site *b)
+{
+    return a->bytes == b->bytes && a->width == b->width && a->stride == b->stride && a->flags == b->flags;
+}
+
+uint32_t cg_site(struct cg *g, const struct mr_site *like, unsigned row)
 {
     struct cg_unit *unit = g->unit;
     const struct mr_ptx_inst *inst = g->now.inst;
@@ -46,20 +52,19 @@ uint32_t cg_site(struct cg *g, uint32_t bytes, uint32_t width, uint32_t flags)
         unit->sites = mr_calloc(1, sizeof *unit->sites);
     struct cg_sites *sites = unit->sites;
     for (uint32_t i = sites ? sites->count : 0, looks = LOOK_BACK; i-- > 0 && looks; looks--)
-        if (sites->all[i].inst == inst && sites->all[i].site.bytes == bytes && sites->all[i].site.width == width &&
-            sites->all[i].site.flags == flags)
+        if (sites->all[i].inst == inst && sites->all[i].row == row && is_same(&sites->all[i].site, like))
             return i;
     if (!sites || !grow(sites)) {
         cg_fail(unit, NULL, "memory is short");
         return 0;
     }
     sites->all[sites->count].inst = inst;
-    sites->all[sites->count].site = (struct mr_site){.line = inst->line,
-                                                     .source_line = inst->loc_line,
-                                                     .file = inst->loc_file,
-                                                     .bytes = bytes,
-                                                     .width = width,
-                                                     .flags = flags};
+    struct mr_site *site = &sites->all[sites->count].site;
+    *site = *like;
+    site->line = inst->line;
+    site->source_line = inst->loc_line;
+    site->file = inst->loc_file;
+    sites->all[sites->count].row = row;
     return sites->count++;
 }
 

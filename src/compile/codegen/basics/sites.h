@@ -6,9 +6,9 @@
 
 #include "compile/codegen/basics/function.h"
 
-/* The number of the site of the instruction at hand that touches `bytes` in each lane (0: that is known only later) in
- * pieces of `width` bytes, with MR_SITE_* flags. */
-uint32_t cg_site(struct cg *g, uint32_t bytes, uint32_t width, uint32_t flags);
+/* The number of the site of the instruction at hand that is like the one given, as far as bytes, width, stride and
+ * flags go. `row`: of the warp's rows, each of which has a site to itself, because it makes runs of its own. */
+uint32_t cg_site(struct cg *g, const struct mr_site *like, unsigned row);
 
 /* Makes the table a part of the object, when all functions are there. */
 void cg_sites_emit(struct cg_unit *unit);

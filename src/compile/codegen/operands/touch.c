@@ -71,6 +71,16 @@ static void touch_piece(struct cg *g, uint32_t site, LLVMValueRef address, uint3
     LLVMPositionBuilderAtEnd(g->b, on);
 }
 
+/* The site of lanes with any addresses, with those that stand behind it. */
+static uint32_t of_lanes(struct cg *g, uint32_t bytes, uint32_t flags)
+{
+    struct mr_site site = {.bytes = bytes, .flags = flags | MR_SITE_PARTS};
+    uint32_t first = cg_site(g, &site, 0);
+    for (unsigned part = 1; part <= MR_SITE_PARTS_MORE; part++)
+        (void)cg_site(g, &site, part);
+    return first;
+}
+
 static void touch_lanes(struct cg *g, uint32_t site, LLVMValueRef addresses)
 {
     LLVMValueRef slot = cg_scratch(g, g->unit->i64);
@@ -96,24 +106,27 @@ static LLVMValueRef is_whole(struct cg *g, const struct cg_address *address)
     return whole;
 }
 
-/* Lanes of each row touch one stretch, if all run. */
-static void touch_rows_of_lanes(struct cg *g, const struct cg_address *address, uint32_t bytes, uint32_t flags)
+/* Lanes of each row make a piece, if all run. */
+static void touch_pieces(struct cg *g, const struct cg_address *address, const struct mr_site *like)
 {
-    uint32_t width = address->c.stride ? bytes * cg_row_lanes(g) : bytes, site = cg_site(g, bytes, width, flags);
     LLVMBasicBlockRef whole = cg_new_block(g, "whole"), part = cg_new_block(g, "part"), on = cg_new_block(g, "on");
+    uint32_t first = cg_site(g, like, 0);
     LLVMBuildCondBr(g->b, is_whole(g, address), whole, part);
     LLVMPositionBuilderAtEnd(g->b, whole);
     for (unsigned row = 0; row < g->flow.rows; row++)
-        touch_piece(g, site, address->base[row], width);
+        touch_piece(g, cg_site(g, like, row), address->base[row], like->width);
     LLVMBuildBr(g->b, on);
     LLVMPositionBuilderAtEnd(g->b, part);
     if (address->c.wrap || g->flow.rows > 1)
-        touch_lanes(g, site, cg_address_vector(g, address));
+        touch_lanes(g, first, cg_address_vector(g, address));
     else
-        touch_steps(g, site, address->base[0], LLVMConstInt(g->unit->i64, (uint64_t)address->c.stride, true));
+        touch_steps(g, first, address->base[0], LLVMConstInt(g->unit->i64, (uint64_t)address->c.stride, true));
     LLVMBuildBr(g->b, on);
     LLVMPositionBuilderAtEnd(g->b, on);
 }
+
+/* Longer distances are as good as none: their lanes are boxes by themselves. */
+#define STRIDE_MOST 4096
 
 void cg_touch(struct cg *g, const struct cg_address *address, uint32_t bytes, uint32_t flags)
 {
@@ -121,15 +134,20 @@ void cg_touch(struct cg *g, const struct cg_address *address, uint32_t bytes, ui
         return;
     unsigned lanes = g->now.lanes;
     g->now.lanes = g->unit->width;
-    if (address->c.kind == MR_CLASS_UNIFORM)
-        touch_piece(g, cg_site(g, bytes, bytes, flags), address->base[0], bytes);
-    else if (address->c.kind == MR_CLASS_AFFINE && (address->c.stride == (int64_t)bytes || !address->c.stride))
-        touch_rows_of_lanes(g, address, bytes, flags);
-    else if (address->c.kind == MR_CLASS_AFFINE && !address->c.wrap && g->flow.rows == 1)
-        touch_steps(g, cg_site(g, bytes, 0, flags), address->base[0],
-                    LLVMConstInt(g->unit->i64, (uint64_t)address->c.stride, true));
-    else
-        touch_lanes(g, cg_site(g, bytes, 0, flags), cg_address_vector(g, address));
+    struct mr_site site = {.bytes = bytes, .flags = flags};
+    int64_t stride = address->c.stride;
+    if (address->c.kind == MR_CLASS_UNIFORM) {
+        site.width = bytes;
+        touch_piece(g, cg_site(g, &site, 0), address->base[0], bytes);
+    } else if (address->c.kind == MR_CLASS_AFFINE && stride >= 0 && stride <= STRIDE_MOST) {
+        site.width = (uint32_t)stride * (cg_row_lanes(g) - 1) + bytes;
+        site.stride = stride > bytes ? (uint32_t)stride : 0;
+        touch_pieces(g, address, &site);
+    } else if (address->c.kind == MR_CLASS_AFFINE && !address->c.wrap && g->flow.rows == 1) {
+        touch_steps(g, cg_site(g, &site, 0), address->base[0], LLVMConstInt(g->unit->i64, (uint64_t)stride, true));
+    } else {
+        touch_lanes(g, of_lanes(g, bytes, flags), cg_address_vector(g, address));
+    }
     g->now.lanes = lanes;
 }
 
@@ -139,7 +157,8 @@ void cg_touch_stepped(struct cg *g, const struct cg_stepped *stepped, uint32_t b
         return;
     struct cg_unit *unit = g->unit;
     unsigned lanes = g->now.lanes;
-    uint32_t width = bytes * unit->width, site = cg_site(g, bytes, width, flags);
+    uint32_t width = bytes * unit->width,
+             site = cg_site(g, &(struct mr_site){.bytes = bytes, .width = width, .flags = flags}, 0);
     g->now.lanes = unit->width;
     LLVMBasicBlockRef whole = cg_new_block(g, "whole"), part = cg_new_block(g, "part"), on = cg_new_block(g, "on");
     LLVMValueRef steady = LLVMBuildICmp(g->b, LLVMIntEQ, stepped->step, LLVMConstInt(unit->i64, bytes, false), ""),
@@ -168,11 +187,17 @@ void cg_touch_stepped(struct cg *g, const struct cg_stepped *stepped, uint32_t b
     g->now.lanes = lanes;
 }
 
+/* The site of what the runtime takes note of by itself. */
+static uint32_t of_service(struct cg *g, uint32_t flags)
+{
+    return cg_site(g, &(struct mr_site){.flags = flags}, 0);
+}
+
 void cg_touch_sizes(struct cg *g, LLVMValueRef addresses, LLVMValueRef sizes, uint32_t flags)
 {
     if (!flags)
         return;
-    LLVMValueRef args[4] = {number(g, cg_site(g, 0, 0, flags)), addresses, sizes, lanes_mask(g)};
+    LLVMValueRef args[4] = {number(g, of_service(g, flags)), addresses, sizes, lanes_mask(g)};
     call(g, offsetof(struct mr_runtime, note_sizes), args, 4);
 }
 
@@ -181,7 +206,7 @@ void cg_touch_rows(struct cg *g, LLVMValueRef address, uint32_t bytes, uint32_t 
 {
     if (!flags)
         return;
-    LLVMValueRef args[5] = {number(g, cg_site(g, 0, 0, flags)), address, LLVMConstInt(g->unit->i64, bytes, false),
+    LLVMValueRef args[5] = {number(g, of_service(g, flags)), address, LLVMConstInt(g->unit->i64, bytes, false),
                             number(g, rows), pitch};
     call(g, offsetof(struct mr_runtime, note_rows), args, 5);
 }
@@ -189,5 +214,5 @@ void cg_touch_rows(struct cg *g, LLVMValueRef address, uint32_t bytes, uint32_t 
 void cg_touch_service(struct cg *g, uint32_t flags)
 {
     if (flags)
-        cg_block_store(g, offsetof(struct mr_block, site), number(g, cg_site(g, 0, 0, flags)));
+        cg_block_store(g, offsetof(struct mr_block, site), number(g, of_service(g, flags)));
 }
