@@ -6,7 +6,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "compile/compile.h"
 #include "object/context.h"
+#include "observe/place.h"
 
 static void pause_calls(bool on)
 {
@@ -33,12 +35,6 @@ static void *find_function(const char *name)
     return dlsym(own_library ? own_library : RTLD_DEFAULT, name);
 }
 
-static bool find_place(uint32_t place, struct mr_observed_place *out)
-{
-    (void)place, (void)out;
-    return false; /* no access has a place */
-}
-
 static void ask_again(void)
 {
 }
@@ -46,11 +42,13 @@ static void ask_again(void)
 bool mr_observed_begin(void)
 {
     static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
-                                                     .place = find_place,
+                                                     .place = mr_place_tell,
                                                      .pause = pause_calls,
                                                      .ask_again = ask_again,
                                                      .function = find_function};
     mr_observe_load(&driver);
+    if (mr_observes(MR_OBSERVE_ACCESS))
+        mr_program_place = mr_place_number;
     return mr_observes(MR_OBSERVE_CALLS);
 }
 

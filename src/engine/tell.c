@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "kernel/footprint.h"
 #include "kernel/launch.h"
 #include "memory/observed.h"
 #include "observe/names.h"
@@ -209,8 +210,24 @@ void mr_tell_memory_op(struct mr_told *told, const CUstreamBatchMemOpParams *op)
     send(&boxes);
 }
 
+/* Boxes of a kernel; with no record, for nobody. */
+static void pass_on(void *data, struct mr_access *boxes, size_t count)
+{
+    const struct mr_told *told = data;
+    if (told)
+        mr_memory_tell(&told->work, boxes, count);
+}
+
+void mr_tell_launch(struct mr_told *told, const struct mr_launch *launch)
+{
+    if (mr_observes(MR_OBSERVE_ACCESS))
+        mr_footprint_give(launch, pass_on, told);
+}
+
 void mr_tell_command(struct mr_told *told, const struct mr_command *command, CUresult status)
 {
+    if (command->kind == MR_COMMAND_LAUNCH)
+        mr_tell_launch(told, command->launch);
     if (!told || !mr_observes(MR_OBSERVE_ACCESS) || status != CUDA_SUCCESS)
         return;
     if (command->kind == MR_COMMAND_COPY)

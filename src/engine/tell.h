@@ -60,6 +60,9 @@ void mr_tell_copy(struct mr_told *told, const struct mr_copy *copy, const struct
 void mr_tell_fill(struct mr_told *told, const struct mr_fill *fill);
 void mr_tell_memory_op(struct mr_told *told, const CUstreamBatchMemOpParams *op);
 
+/* What a launch touched whose blocks have ended, also after a fault. With NULL for `told` it is forgotten. */
+void mr_tell_launch(struct mr_told *told, const struct mr_launch *launch);
+
 /* What a command of a stream touched that has been carried out with this status; batches tell for themselves. */
 void mr_tell_command(struct mr_told *told, const struct mr_command *command, CUresult status);
 

@@ -63,6 +63,8 @@ void mr_run_tell_begin(struct mr_plan *plan, struct mr_step *step)
 void mr_run_tell_end(struct mr_step *step, CUresult status)
 {
     struct mr_told *told = step->told;
+    if (step->work->type == CU_GRAPH_NODE_TYPE_KERNEL && step->launch)
+        mr_tell_launch(told, step->launch);
     if (!told)
         return;
     step->told = NULL;

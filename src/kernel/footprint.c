@@ -123,7 +123,7 @@ struct giver {
     struct mr_access boxes[AT_ONCE];
     size_t count;
     uint32_t place, how;
-    void (*give)(void *data, const struct mr_access *boxes, size_t count);
+    void (*give)(void *data, struct mr_access *boxes, size_t count);
     void *data;
 };
 
@@ -142,7 +142,7 @@ static void take_box(void *data, const struct mr_box *box, bool rough)
     giver->boxes[giver->count++] = (struct mr_access){.first = box->first,
                                                       .width = box->width,
                                                       .rows = box->rows,
-                                                      .pitch = box->pitch,
+                                                      .pitch = box->rows > 1 ? box->pitch : box->width,
                                                       .place = giver->place,
                                                       .how = giver->how | (rough ? MR_ACCESS_ROUGH : 0u)};
 }
@@ -177,8 +177,8 @@ static void give_sets(struct mr_part *parts, struct place *places, struct giver 
     }
 }
 
-void mr_footprint_give(const struct mr_launch *launch,
-                       void (*give)(void *data, const struct mr_access *boxes, size_t count), void *data)
+void mr_footprint_give(const struct mr_launch *launch, void (*give)(void *data, struct mr_access *boxes, size_t count),
+                       void *data)
 {
     if (!launch->code->sites)
         return;

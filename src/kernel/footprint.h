@@ -18,10 +18,11 @@
 
 struct mr_launch;
 
-/* Calls `give` with the boxes that the launch has touched, some hundreds at a time, and forgets them. For every launch
+/* Calls `give` with the boxes that the launch has touched, some hundreds at a time, which it may change, and forgets
+ * them. For every launch
  * whose blocks may have run, when they have ended, also after a fault; from any thread, with no lock held. A launch of
  * code that makes no notes costs a load. */
-void mr_footprint_give(const struct mr_launch *launch,
-                       void (*give)(void *data, const struct mr_access *boxes, size_t count), void *data);
+void mr_footprint_give(const struct mr_launch *launch, void (*give)(void *data, struct mr_access *boxes, size_t count),
+                       void *data);
 
 #endif

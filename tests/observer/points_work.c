@@ -257,6 +257,15 @@ void test_arrays(void)
 
 /* ---- kernels ---- */
 
+/* The place of the kernel's store: `st.global` is in line 14 of the text. */
+static void check_place(const struct point *access)
+{
+    struct mr_observed_place place = {0};
+    CHECK(access && observed_driver()->place(access->box.place, &place));
+    CHECK(place.kernel && strcmp(place.kernel, "set") == 0 && place.ptx_line == 14 && !place.file);
+    CHECK(!observed_driver()->place(0, &place));
+}
+
 void test_kernels(void)
 {
     CUmodule module;
@@ -274,6 +283,9 @@ void test_kernels(void)
         CHECK(at->work.kind == MR_OBSERVED_KERNEL && at->work.kernel && strcmp(at->work.kernel, "set") == 0);
         CHECK(at->work.blocks[0] == blocks && at->work.blocks[2] == 1 && at->work.threads[0] == 64);
         CHECK(count_of(POINT_SLICE, at->work.work, 0) >= 1);
+        CHECK(count_of(POINT_ACCESS, at->work.work, 0) == 1);
+        CHECK(has_box(at->work.work, 0, ROW(a, blocks * 256ul, WRITE)));
+        check_place(next_of(NULL, POINT_ACCESS, at->work.work, 0));
         grids[i] = at->work.grid;
     }
     CHECK(grids[0] && grids[1] && grids[2] && grids[0] != grids[1] && grids[1] != grids[2]);
@@ -451,4 +463,5 @@ void test_failure(void)
           next_of(NULL, POINT_END, kernel, 0)->status == CUDA_ERROR_ILLEGAL_ADDRESS);
     CHECK(next_of(NULL, POINT_END, fill, 0) && next_of(NULL, POINT_END, fill, 0)->status == CUDA_ERROR_ILLEGAL_ADDRESS);
     CHECK(count_of(POINT_ACCESS, fill, 0) == 0);
+    CHECK(has_box(kernel, 0, ROW(64, 4, WRITE)));
 }

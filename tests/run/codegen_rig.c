@@ -183,7 +183,7 @@ static struct compiled *compile(struct rig *rig, uint32_t entry, unsigned shape)
     return c;
 }
 
-static void tell(void *data, const struct mr_access *boxes, size_t count)
+static void tell(void *data, struct mr_access *boxes, size_t count)
 {
     const struct mr_code *code = data;
     for (size_t i = 0; rig_touched && i < count; i++)
