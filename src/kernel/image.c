@@ -62,6 +62,13 @@ static float as_float(uint32_t bits)
     return value;
 }
 
+/* Who notes what is touched, if the block's code makes notes. */
+static struct mr_executor *notes_of(const struct mr_block *block)
+{
+    struct mr_executor *executor = block->engine;
+    return executor->code->sites ? executor : NULL;
+}
+
 static void take_sample(uint32_t code, const struct mr_image_lanes *lanes, unsigned lane, struct mr_sample *sample)
 {
     unsigned geom = MR_IMAGE_GET(code, GEOM), first = has_layer(geom), detail = MR_IMAGE_GET(code, DETAIL);
@@ -192,6 +199,7 @@ static void run_lane(struct mr_block *block, const struct mr_texture *texture, u
     case MR_IMAGE_TEX:
     case MR_IMAGE_GATHER:
         take_sample(code, lanes, lane, &sample);
+        sample.notes = notes_of(block);
         if (MR_IMAGE_GET(code, OP) == MR_IMAGE_TEX)
             mr_sample_texture(texture, &sample, &texel);
         else
@@ -207,7 +215,7 @@ static void run_lane(struct mr_block *block, const struct mr_texture *texture, u
             at[i] = (int32_t)lanes->at[i][lane];
             data[i] = lanes->data[i][lane];
         }
-        switch (mr_surface_access(texture, code, at, data)) {
+        switch (mr_surface_access(texture, code, at, data, notes_of(block))) {
         case MR_SURFACE_OUTSIDE:
             mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, line, "an access outside of a surface");
         case MR_SURFACE_UNEVEN:
@@ -260,7 +268,7 @@ static void run_lanes(struct mr_block *block, uint32_t mask, uint32_t code, uint
             if (op != MR_IMAGE_ASK && !geom_fits(texture, MR_IMAGE_GET(code, GEOM)))
                 mr_executor_fault(block->engine, CUDA_ERROR_LAUNCH_FAILED, line,
                                   "a texture or surface of another geometry than the instruction's");
-            if (mr_sample_is_plain(texture, code)) {
+            if (!notes_of(block) && mr_sample_is_plain(texture, code)) {
                 uint32_t same = lanes_with(mask, known, lanes);
                 mr_sample_plain(texture, code, same, lanes);
                 mask &= ~same | 1u << lane; /* the loop takes this lane out */

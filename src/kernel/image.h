@@ -30,7 +30,9 @@ float mr_half_to_float(uint16_t half);
 uint16_t mr_float_to_half(float value);   /* to the nearest, ties to even */
 
 /* sample.c: one lane's read of a texture. `at` has the coordinates as floats, or as numbers of texels. */
+struct mr_executor;
 struct mr_sample {
+    struct mr_executor *notes; /* who notes what is read (notes.h); NULL: nobody */
     uint32_t code;
     uint32_t layer;
     float at[3];
@@ -47,9 +49,10 @@ bool mr_sample_is_plain(const struct mr_texture *texture, uint32_t code);
 void mr_sample_plain(const struct mr_texture *texture, uint32_t code, uint32_t mask, struct mr_image_lanes *lanes);
 void mr_sample_gather(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
 
-/* surface.c: one lane's access, and why it has to trap. `at` as written; `data` is read or written. */
+/* surface.c: one lane's access, and why it has to trap. `at` as written; `data` is read or written. `notes`: who notes
+ * it (notes.h); NULL: nobody. */
 enum mr_surface_outcome { MR_SURFACE_GOOD, MR_SURFACE_OUTSIDE, MR_SURFACE_UNEVEN };
 enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4],
-                                          uint64_t data[4]);
+                                          uint64_t data[4], struct mr_executor *notes);
 
 #endif

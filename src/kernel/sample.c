@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/notes.h"
+
 #define STEPS 256           /* of a weight */
 #define OUTSIDE INT32_MIN   /* the border, in place of a texel's number */
 #define FAR 16777216.0      /* further out than any texture, and exact */
@@ -28,6 +30,7 @@ struct plane {
     uint32_t slice;         /* of layered textures and cubemaps: the layer or the first face of the cube */
     unsigned face;
     bool seamless;
+    struct mr_executor *notes;
 };
 
 /* floor() for numbers that fit; without a call. */
@@ -121,6 +124,8 @@ static void read_at(const struct plane *plane, int32_t x, int32_t y, uint32_t sl
     const struct mr_texture *texture = plane->texture;
     const char *from = (const char *)texels->base + slice * texels->slice + (size_t)y * texels->pitch +
                        (size_t)x * texture->format.bytes;
+    if (plane->notes)
+        mr_note_touch(plane->notes, from, texture->format.bytes);
     mr_texel_read(&texture->format, texture->as_integer, texture->srgb, from, out);
 }
 
@@ -275,7 +280,7 @@ static void find_plane(const struct mr_texture *texture, unsigned level, struct 
 {
     unsigned geom = MR_IMAGE_GET(sample->code, GEOM);
     bool by_face = geom == MR_IMAGE_CUBE || geom == MR_IMAGE_ACUBE;
-    *plane = (struct plane){.texture = texture, .texels = &texture->levels[level]};
+    *plane = (struct plane){.texture = texture, .texels = &texture->levels[level], .notes = sample->notes};
     /* Hardware reads a row as a plane of height 1, at y = 0: the border is half of what a linear filter finds there. */
     plane->dimensions = texture->shape == MR_TEXTURE_3D ? 3 : 2;
     if (!by_face) {

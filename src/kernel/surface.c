@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "kernel/notes.h"
+
 /* Where an access lies, once it is inside. */
 struct spot {
     int64_t x, y, z;
@@ -120,7 +122,7 @@ static void transfer(const struct mr_texture *surface, uint32_t code, char *plac
 }
 
 enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4],
-                                          uint64_t data[4])
+                                          uint64_t data[4], struct mr_executor *notes)
 {
     const struct mr_texels *texels = &surface->levels[0];
     bool formatted = MR_IMAGE_GET(code, FORMATTED), reduces = MR_IMAGE_GET(code, OP) == MR_IMAGE_REDUCE;
@@ -150,8 +152,10 @@ enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint
             return MR_SURFACE_OUTSIDE;
         }
     }
-    transfer(surface, code,
-             (char *)texels->base + (size_t)spot.z * texels->slice + (size_t)spot.y * texels->pitch + (size_t)spot.x,
-             data);
+    char *place =
+        (char *)texels->base + (size_t)spot.z * texels->slice + (size_t)spot.y * texels->pitch + (size_t)spot.x;
+    if (notes)
+        mr_note_touch(notes, place, (uint64_t)size);
+    transfer(surface, code, place, data);
     return MR_SURFACE_GOOD;
 }

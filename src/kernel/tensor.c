@@ -6,6 +6,7 @@
  * behind the other, or with a swizzle its span apart (32, 64, 128 bytes); it then exchanges pieces of 16 bytes within a
  * span by bits 7 to 9 of the address, counted from where the block's shared memory begins. */
 #include "kernel/executor.h"
+#include "kernel/notes.h"
 
 #include <string.h>
 
@@ -99,6 +100,8 @@ static void move_row(const struct part *part, const int64_t *at, bool inside, ui
         address += (uint64_t)at[i] * map->stride[i - 1];
     address += (uint64_t)(at[0] + first) * part->bytes;
     unsigned skipped = (unsigned)first * part->bytes, present = (unsigned)(end - first) * part->bytes;
+    if (part->executor->code->sites && present)
+        mr_note_touch(part->executor, (const void *)(uintptr_t)address, present);
     if (loads) {
         fill_outside(part, row, bytes);
         memcpy(row + skipped, (const void *)(uintptr_t)address, present);

@@ -42,6 +42,8 @@ void test_copies(void);
 void test_staged(void);
 void test_arrays(void);
 void test_kernels(void);
+void test_texels(void);
+void test_graph_kernels(void);
 void test_busy(void);
 void test_memory_ops(void);
 void test_graphs(void);

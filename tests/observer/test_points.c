@@ -158,10 +158,19 @@ int main(int count, char **names)
     static const struct {
         const char *name;
         void (*run)(void);
-    } tests[] = {{"calls", test_calls},           {"copies", test_copies},   {"staged", test_staged},
-                 {"arrays", test_arrays},         {"kernels", test_kernels}, {"busy", test_busy},
-                 {"memory_ops", test_memory_ops}, {"graphs", test_graphs},   {"graph_steps", test_graph_steps},
-                 {"threads", test_threads},       {"failure", test_failure}};
+    } tests[] = {{"calls", test_calls},
+                 {"copies", test_copies},
+                 {"staged", test_staged},
+                 {"arrays", test_arrays},
+                 {"kernels", test_kernels},
+                 {"texels", test_texels},
+                 {"graph kernels", test_graph_kernels},
+                 {"busy", test_busy},
+                 {"memory_ops", test_memory_ops},
+                 {"graphs", test_graphs},
+                 {"graph_steps", test_graph_steps},
+                 {"threads", test_threads},
+                 {"failure", test_failure}};
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
         if (count > 1 && strcmp(names[1], tests[i].name) != 0)
             continue;

@@ -5,6 +5,7 @@
  * rest. There is one such record in a function's frame. Like all copies they are done at once.
  */
 #include "compile/codegen/emit/emit.h"
+#include "compile/codegen/operands/touch.h"
 
 #include <stddef.h>
 
@@ -64,6 +65,8 @@ void cg_emit_tensor(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef mask = g->now.exec;
     if (loads && next < own)
         mask = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_multicast(g, &operands[next])), mask, "");
+    uint32_t stores = MR_SITE_WRITE | (cg_reduction(inst) == MR_REDUCE_NONE ? 0u : MR_SITE_READ | MR_SITE_ATOMIC);
+    cg_touch_service(g, cg_touch_flags(g, NULL, MR_PTX_SPACE_GLOBAL, loads ? MR_SITE_READ : stores));
     uint32_t code = MR_TENSOR_PUT(OP, loads ? MR_TENSOR_LOAD : MR_TENSOR_STORE) | MR_TENSOR_PUT(MODE, mode) |
                     MR_TENSOR_PUT(RANK, rank) | MR_TENSOR_PUT(REDUCE, cg_reduction(inst));
     LLVMValueRef args[4] = {mask, LLVMConstInt(g->unit->i32, code, false),

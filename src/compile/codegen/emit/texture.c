@@ -6,6 +6,7 @@
  * same record. There is one such record in a function's frame.
  */
 #include "compile/codegen/emit/emit.h"
+#include "compile/codegen/operands/touch.h"
 
 #include <stddef.h>
 
@@ -151,9 +152,27 @@ static uint32_t code_of_query(const struct mr_ptx_inst *inst)
            MR_IMAGE_PUT(SURFACE, inst->op == MR_PTX_OP_SUQ) | MR_IMAGE_PUT(DETAIL, detail_of(inst));
 }
 
+/* How the runtime will touch texels: MR_SITE_*, 0 if it only asks. */
+static uint32_t how_of(uint32_t code)
+{
+    switch (MR_IMAGE_GET(code, OP)) {
+    case MR_IMAGE_TEX:
+    case MR_IMAGE_GATHER:
+    case MR_IMAGE_LOAD:
+        return MR_SITE_READ;
+    case MR_IMAGE_STORE:
+        return MR_SITE_WRITE;
+    case MR_IMAGE_REDUCE:
+        return MR_SITE_READ | MR_SITE_WRITE | MR_SITE_ATOMIC;
+    default:
+        return 0;
+    }
+}
+
 static void run(struct cg *g, const struct mr_ptx_inst *inst, uint32_t code)
 {
     LLVMTypeRef i32 = g->unit->i32;
+    cg_touch_service(g, cg_touch_flags(g, NULL, MR_PTX_SPACE_GLOBAL, how_of(code)));
     LLVMValueRef args[4] = {g->now.exec, LLVMConstInt(i32, code, false), LLVMConstInt(i32, inst->line, false),
                             record(g)};
     cg_runtime_call(g, offsetof(struct mr_runtime, image), g->unit->void_type, args, 4);
