@@ -27,11 +27,29 @@ static bool satisfies(uint64_t found, uint64_t wanted, unsigned flags, bool wide
     }
 }
 
+/* Writes that the host knew to be done when another one was asked for: the host has set the word back since. If it
+ * hasn't, the wait comes after the newer write in any case that matters: the older one is done. */
+static void forget_known(struct obs_flag *flag)
+{
+    unsigned left = 0;
+    for (unsigned i = 0; i < flag->count; i++) {
+        struct obs_point *point = &flag->write[i].point;
+        if (obs_clock_at(obs_host.knows[0], point->timeline) >= point->tick)
+            obs_point_clear(point);
+        else
+            flag->write[left++] = flag->write[i];
+    }
+    for (unsigned i = left; i < flag->count; i++)
+        flag->write[i] = (struct obs_flag_write){0};
+    flag->count = left;
+}
+
 static void write(const struct obs_point *before, uint64_t address, uint64_t value)
 {
     struct obs_flag *flag = obs_flag_find(address, true);
     if (!flag)
         return;
+    forget_known(flag);
     if (flag->count == OBS_FLAG_WRITES) {
         obs_point_clear(&flag->write[0].point);
         for (unsigned i = 1; i < flag->count; i++)
