@@ -2,8 +2,15 @@
 /* A host function in one stream writes what a kernel in another one reads. */
 #include "race.h"
 
+#include <atomic>
+
+static std::atomic<bool> launched(false);
+
+/* Takes its time: until the kernel that reads its bytes has been asked for. */
 static void fill(void *data)
 {
+    while (!launched)
+        ;
     for (int i = 0; i < N; i++)
         ((int *)data)[i] = 1;
 }
@@ -19,5 +26,6 @@ int main(int argc, char **argv)
     if (mended)
         CHECK(cudaStreamWaitEvent(other, filled));
     add<<<BLOCKS, THREADS, 0, other>>>(b, pinned, 1);
+    launched = true;
     return verdict_of_device(b, 2);
 }

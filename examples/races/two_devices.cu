@@ -26,5 +26,7 @@ int main(int argc, char **argv)
     if (mended)
         CHECK(cudaStreamWaitEvent(reader, written));
     CHECK(cudaMemcpyPeerAsync(b, 1, a, 0, BYTES, reader));
+    CHECK(cudaStreamSynchronize(reader));
+    CHECK(cudaStreamSynchronize(writer));
     return verdict_of_device(b, 1);
 }

@@ -59,6 +59,31 @@ static void add_dependency_words(const struct request *request, const struct inp
     mr_free(file);
 }
 
+/* The host's loads and stores become calls: a check for kernels without anything of it but the calls. */
+static void add_check_words(const struct request *request, bool clang, struct mr_words *words)
+{
+    static const char *const by_clang[] = {"-fsanitize=kernel-address",
+                                           "-mllvm",
+                                           "-asan-instrumentation-with-call-threshold=0",
+                                           "-mllvm",
+                                           "-asan-stack=0",
+                                           "-mllvm",
+                                           "-asan-globals=0",
+                                           "-mllvm",
+                                           "-asan-kernel-mem-intrinsic-prefix=1"};
+    static const char *const by_gcc[] = {"-fsanitize=kernel-address",
+                                         "--param",
+                                         "asan-instrumentation-with-call-threshold=0",
+                                         "--param",
+                                         "asan-stack=0",
+                                         "--param",
+                                         "asan-globals=0"};
+    const char *const *list = clang ? by_clang : by_gcc;
+    size_t count = clang ? sizeof by_clang / sizeof *by_clang : sizeof by_gcc / sizeof *by_gcc;
+    for (size_t i = 0; i < count && request->check; i++)
+        mr_words_add(words, list[i], "");
+}
+
 static void host_half(const struct request *request, const struct places *places, const char *path,
                       struct mr_words *words)
 {
@@ -69,6 +94,7 @@ static void host_half(const struct request *request, const struct places *places
     add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->host);
+    add_check_words(request, true, words);
 }
 
 static void plain_half(const struct request *request, const struct places *places, const struct input *input,
@@ -82,6 +108,7 @@ static void plain_half(const struct request *request, const struct places *place
         if (input->kind != KIND_C || strncmp(request->both.items[i], "-std=c++", 8) != 0)
             mr_words_add(words, request->both.items[i], "");
     words_add_all(words, &request->host);
+    add_check_words(request, is_clang(host_program(request)), words);
     bool parallel = request->serial_openmp && !is_clang(host_program(request));
     if (parallel)
         mr_words_add(words, "-fopenmp", "");
@@ -175,6 +202,8 @@ int host_object(const struct request *request, const struct places *places, cons
 {
     struct mr_words words = {.items = NULL};
     int status = 0;
+    if (input->kind == KIND_CUDA && nvidia_chosen() && request->check)
+        return failed("--check needs clang for the host's half, not NVIDIA's nvcc", input->path);
     if (input->kind == KIND_CUDA && nvidia_chosen())
         return nvidia_compile(request, request->relocatable ? "-dc" : "-c", request->targets, request->target_count,
                               input->path, output);
@@ -243,6 +272,17 @@ static void add_runtime(const struct request *request, const struct places *plac
         mr_words_add(words, with[i], "");
 }
 
+/* What the calls are: libmillrace_host. */
+static void add_check_library(const struct request *request, struct mr_words *words)
+{
+    if (!request->check)
+        return;
+    mr_words_add(words, "-lmillrace_host", "");
+    mr_words_add(words, "-Wl,--export-dynamic-symbol=millrace_host", "");
+    if (!is_clang(host_program(request)))
+        mr_words_add(words, "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", "");
+}
+
 int host_link(const struct request *request, const struct places *places, char *const *objects,
               const char *device_object)
 {
@@ -258,6 +298,7 @@ int host_link(const struct request *request, const struct places *places, char *
     if (device_object)
         mr_words_add(&words, device_object, "");
     add_runtime(request, places, &words);
+    add_check_library(request, &words);
     mr_words_add(&words, "-lstdc++", "");
     mr_words_add(&words, "-lm", "");
     mr_words_add(&words, "-o", "");

@@ -26,7 +26,7 @@ static const char usage[] =
     "  --version, --help, --dryrun\n"
     "\n"
     "  -o, -arch, -code, -gencode, -rdc, -I, -isystem, -D, -U, -include, -std, -x, -O, -g, -G, -lineinfo, -fmad, -ftz, -use_fast_math, -w, -Werror,\n"
-    "  -Xcompiler, -Xlinker, -Xptxas, -L, -l, -cudart, -ccbin, --default-stream, --keep, --keep-dir, -MD, -MMD, -MF, -MT, -MP and others: docs/compilers.md.\n"
+    "  -Xcompiler, -Xlinker, -Xptxas, -L, -l, -cudart, -ccbin, --default-stream, --check, --keep, --keep-dir, -MD, -MMD, -MF, -MT, -MP and others: docs/compilers.md.\n"
     "An option that can't be honoured is an error.\n";
 
 /* Phases with one output for each source. */

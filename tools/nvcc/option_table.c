@@ -42,6 +42,7 @@ static const struct option options[] = {
     {"--keep-dir", "-keep-dir", SET_KEEP_FOLDER, 0, NULL, NULL},
     {"--cudart", "-cudart", SET_RUNTIME, 0, NULL, NULL},
     {"--shared", "-shared", SET_SHARED, 0, NULL, NULL},
+    {"--check", "-check", SET_CHECK, 0, NULL, NULL}, /* Millrace's own */
     {"--default-stream", "-default-stream", SET_STREAM, 0, NULL, NULL},
     {"--machine", "-m", SET_MACHINE, 0, NULL, NULL},
     {"--m64", "-m64", NOTHING, 0, NULL, NULL},

@@ -25,6 +25,7 @@ enum action {
     SET_DEPENDENCY_TARGET,
     SET_PHONY,
     SET_SHARED,
+    SET_CHECK,
     SET_FORWARD,
     DEVICE_C,
     DEVICE_W,

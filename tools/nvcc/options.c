@@ -226,6 +226,8 @@ static bool apply_flag(struct request *request, const struct option *option)
         return request->dependency_phony = true;
     case SET_SHARED:
         return request->shared = true;
+    case SET_CHECK:
+        return request->check = true;
     case SET_FORWARD:
     case FORWARD_TO_LINKER:
     case FORWARD_ALL: /* seen before */
@@ -481,6 +483,7 @@ static void note_given(struct request *request, const struct option *option, con
     case SET_DEPENDENCY_TARGET:
     case SET_PHONY:
     case SET_SHARED:
+    case SET_CHECK:
     case SET_RDC:
     case VERBOSE:
     case EVERY_TARGET:

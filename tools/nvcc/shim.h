@@ -93,6 +93,7 @@ struct request {
     bool debug_device, optimised_debug; /* -G, -dopt on */
     bool list_code, list_architectures; /* --list-gpu-code, --list-gpu-arch */
     bool shared;
+    bool check; /* the host's code tells what it loads and stores (observe/host.h) */
     bool serial_openmp; /* -fopenmp where clang has no libomp: its directives have no effect in what clang compiles */
     bool forward_unknown; /* -forward-unknown-to-host-compiler */
     bool forward_to_linker; /* -forward-unknown-to-host-linker */

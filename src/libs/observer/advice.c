@@ -93,12 +93,30 @@ static const char *call_of(const struct mr_side *side)
     return side->call ? side->call : "the call";
 }
 
+const char obs_host_code[] = "the host's code";
+
+static const char *touches(const struct mr_side *side)
+{
+    return side->how & MR_ACCESS_WRITE ? "writes" : "reads";
+}
+
+/* The host's own code and something in a stream. */
+static void advise_host_code(const struct mr_side *code, const struct mr_side *work, char *missing, char *advice)
+{
+    struct words words = words_of(work);
+    MISSING("the host's code %s the bytes and does not wait for %s in %s", touches(code), words.noun, words.stream);
+    ADVICE("synchronise with %s, or with an event recorded in it after %s, before the host %s them", words.stream,
+           words.after, touches(code));
+}
+
 /* The host is one side, or both. */
 static void advise_host(const struct mr_finding *finding, char *missing, char *advice)
 {
     const struct mr_side *earlier = &finding->earlier, *later = &finding->later;
     struct words first = words_of(earlier), second = words_of(later);
-    if (in_host(earlier) && in_host(later)) {
+    if (later->call == obs_host_code && !in_host(earlier)) {
+        advise_host_code(later, earlier, missing, advice);
+    } else if (in_host(earlier) && in_host(later)) {
         MISSING("nothing orders %s in thread %" PRIu32 " and %s in thread %" PRIu32, call_of(earlier), earlier->thread,
                 call_of(later), later->thread);
         ADVICE("let one thread wait for the other between the two calls");

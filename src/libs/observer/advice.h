@@ -9,6 +9,9 @@
 
 enum { OBS_ADVICE_ROOM = 512 };
 
+/* mr_side.call of what the host's code does by itself, outside of calls. */
+extern const char obs_host_code[];
+
 /* One sentence each, without a capital or a full stop. Looks at the finding's kind, sides and luck. Any thread. */
 void obs_advise(const struct mr_finding *finding, char missing[OBS_ADVICE_ROOM], char advice[OBS_ADVICE_ROOM]);
 

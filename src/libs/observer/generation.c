@@ -32,6 +32,30 @@ static size_t over;
 static _Atomic uint64_t generations; /* written with the lock held */
 static uintptr_t made_up = (uintptr_t)1 << 60; /* user memory ends at 2^57 at most */
 
+struct mr_host_bounds obs_generation_bounds;
+
+bool obs_generation_is_shared(enum mr_allocation_kind kind)
+{
+    return kind == MR_ALLOCATION_PINNED || kind == MR_ALLOCATION_REGISTERED || kind == MR_ALLOCATION_MANAGED ||
+           kind == MR_ALLOCATION_MODULE;
+}
+
+/* With the lock held: widens the bounds. Others read them meanwhile: a low bound with the old span still holds what it
+ * held, for the span grows first. */
+static void widen(uintptr_t first, uintptr_t end)
+{
+    uintptr_t low = obs_generation_bounds.low, span = obs_generation_bounds.span;
+    uintptr_t high = low + span;
+    if (span == 0) {
+        low = first;
+        high = end;
+    }
+    low = first < low ? first : low;
+    high = end > high ? end : high;
+    obs_generation_bounds.span = high - low;
+    obs_generation_bounds.low = low;
+}
+
 void obs_generation_drop(struct obs_generation *generation)
 {
     if (!generation || atomic_fetch_sub_explicit(&generation->references, 1, memory_order_acq_rel) > 1)
@@ -153,6 +177,8 @@ static uint64_t make(struct obs_operation *made, enum mr_allocation_kind kind, u
     obs_history_init(&generation->history, kind, made);
     pthread_rwlock_wrlock(&lock);
     push_aside(base, base + size);
+    if (obs_generation_is_shared(kind))
+        widen(base, base + size);
     uint64_t number = generation->number = ++generations;
     obs_span_insert(&current, &generation->span);
     if (over > OBS_GENERATIONS_ENDED)

@@ -30,6 +30,7 @@
 
 #include "libs/observer/finding.h"
 #include "libs/observer/operation.h"
+#include "observe/host.h"
 
 enum { OBS_GENERATIONS_ENDED = 16384 };
 
@@ -77,6 +78,12 @@ bool obs_generation_below(uintptr_t address, struct obs_generation_view *out);
 /* Calls `each` for all that are alive, in the order of their addresses, until it returns false. `each` may call nothing
  * of this header. */
 void obs_generation_each_alive(bool (*each)(const struct obs_generation_view *view, void *data), void *data);
+
+/* Memory that host code can use as well as device code. */
+bool obs_generation_is_shared(enum mr_allocation_kind kind);
+
+/* Where memory of such kinds has been. */
+extern struct mr_host_bounds obs_generation_bounds;
 
 /* How many were made since the start. */
 uint64_t obs_generation_count(void);

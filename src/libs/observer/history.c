@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libs/observer/advice.h"
 #include "libs/observer/found.h"
 
 struct note {
@@ -161,9 +162,11 @@ static struct mr_side side_of(const struct obs_operation *operation, uint32_t ho
 static void report(enum mr_finding_kind kind, const struct mr_side *one, const struct mr_side *other,
                    struct obs_run run, const struct obs_told *told, bool luck)
 {
+    /* What the host's code does by itself has the number of the latest call before it. */
+    bool in_order = one->number < other->number || (one->number == other->number && one->call != obs_host_code);
     struct mr_finding finding = {.kind = kind,
-                                 .earlier = one->number <= other->number ? *one : *other,
-                                 .later = one->number <= other->number ? *other : *one,
+                                 .earlier = in_order ? *one : *other,
+                                 .later = in_order ? *other : *one,
                                  .first = run.first + (uintptr_t)told->shift,
                                  .end = run.end + (uintptr_t)told->shift,
                                  .allocation = told->allocation,

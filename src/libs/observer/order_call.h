@@ -154,5 +154,6 @@ void obs_order_end(const struct mr_observed_work *work);
 struct obs_operation *obs_order_of_work(const struct mr_observed_work *work, bool begins, struct obs_operation **early);
 
 uint64_t obs_order_calls(void);
+uint64_t obs_calls_of_thread(void);
 
 #endif

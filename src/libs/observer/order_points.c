@@ -29,6 +29,11 @@ struct under_way {
 static struct under_way *table;
 static size_t room, used;
 
+uint64_t obs_calls_of_thread(void)
+{
+    return calls_of_thread;
+}
+
 uint64_t obs_order_calls(void)
 {
     return atomic_load(&calls_in_all);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "libs/observer/host.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/results.h"
 #include "libs/observer/shadow.h"
@@ -50,12 +51,14 @@ static bool open_race(const struct mr_observed_driver *given, const char *option
         .node_frees = given->function("cuGraphMemFreeNodeGetParams"),
     };
     obs_order_begin(luck);
+    obs_host_begin();
     return true;
 }
 
 static void enter(struct mr_observed_call *call)
 {
     driver->pause(true);
+    obs_host_settle();
     obs_order_enter(call);
     driver->pause(false);
 }
@@ -70,11 +73,16 @@ static void leave(struct mr_observed_call *call, CUresult status)
 static void begin(const struct mr_observed_work *work)
 {
     struct obs_operation *early, *operation;
-    if (!work->node)
+    if (!work->node && work->kind != MR_OBSERVED_HOST)
         return;
     operation = obs_order_of_work(work, true, &early);
-    if (operation)
-        obs_operation_drop(operation);
+    if (!operation)
+        return;
+    if (work->kind == MR_OBSERVED_HOST)
+        obs_host_function(operation);
+    obs_operation_drop(operation);
+    if (early)
+        obs_operation_drop(early);
 }
 
 static bool is_pinned(uintptr_t address, uint64_t call)
@@ -122,6 +130,8 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
 static void end(const struct mr_observed_work *work, CUresult status)
 {
     (void)status;
+    if (work->kind == MR_OBSERVED_HOST)
+        obs_host_function(NULL);
     obs_order_end(work);
 }
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host's own code does with memory that both sides can use, between calls and in host functions. It is seen in
+ * programs that were compiled for it (observe/host.h).
+ *
+ * An access is an operation of the host: it comes after all that the host knows, and whatever the host asks for later
+ * comes after it. In a host function it belongs to the host function's operation. Neighbouring accesses of one place in
+ * the code are told together: the first at once, the others when the thread calls next, or when they are as many as
+ * have been told. */
+#ifndef MR_OBSERVER_HOST_H
+#define MR_OBSERVER_HOST_H
+
+#include "libs/observer/operation.h"
+
+/* Finds the parts of the process that tell of their accesses, and has them tell. Again: those that have come since. */
+void obs_host_begin(void);
+
+/* The running thread calls: what it has touched until now has been touched. */
+void obs_host_settle(void);
+
+/* A host function begins on this thread, or ends (NULL). A reference is kept. */
+void obs_host_function(struct obs_operation *operation);
+
+/* How many accesses were told, neighbours together; 0 if no part of the process tells of them. */
+uint64_t obs_host_accesses(void);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_touch CASE: the host touches memory that a stream uses, too early or in time. It is compiled by `millrace cc
+ * --check`, so an observer sees it. */
+#include <cuda.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZE = 4096, HALF = SIZE / 2 };
+
+#define CHECK(call) \
+    do { \
+        CUresult check_status = (call); \
+        if (check_status != CUDA_SUCCESS) { \
+            fprintf(stderr, "%s:%d: status %d\n", __FILE__, __LINE__, (int)check_status); \
+            exit(2); \
+        } \
+    } while (0)
+
+static CUstream stream, other;
+static CUevent event;
+static CUdeviceptr device;
+static unsigned char *pinned, *registered;
+static CUdeviceptr managed;
+static atomic_bool go;
+static volatile unsigned sum;
+
+static __attribute__((noinline)) void read_bytes(const unsigned char *bytes, int count)
+{
+    unsigned all = 0;
+    for (int i = 0; i < count; i++)
+        all += bytes[i];
+    sum = all;
+}
+
+static __attribute__((noinline)) void write_bytes(unsigned char *bytes, int count)
+{
+    for (int i = 0; i < count; i++)
+        bytes[i] = (unsigned char)(i * 7);
+}
+
+static void CUDA_CB function(void *data)
+{
+    while (!go)
+        ;
+    write_bytes(data, HALF);
+}
+
+static void *synchronise(void *unused)
+{
+    (void)unused;
+    CHECK(cuStreamSynchronize(stream));
+    return NULL;
+}
+
+static void copy_out(void)
+{
+    CHECK(cuMemcpyDtoHAsync(pinned, device, HALF, stream));
+}
+
+static void copy_in(void)
+{
+    CHECK(cuMemcpyHtoDAsync(device, pinned, HALF, stream));
+}
+
+static int run(const char *name)
+{
+    pthread_t thread;
+    unsigned char own[SIZE];
+    if (strcmp(name, "read-early") == 0) {
+        copy_out();
+        read_bytes(pinned, SIZE);
+    } else if (strcmp(name, "read-late") == 0) {
+        copy_out();
+        CHECK(cuStreamSynchronize(stream));
+        read_bytes(pinned, SIZE);
+    } else if (strcmp(name, "read-beside") == 0) {
+        copy_out();
+        read_bytes(pinned + HALF, HALF);
+    } else if (strcmp(name, "both-read") == 0) {
+        copy_in();
+        read_bytes(pinned, SIZE);
+    } else if (strcmp(name, "write-early") == 0) {
+        copy_in();
+        write_bytes(pinned + HALF - 1, HALF);
+    } else if (strcmp(name, "write-before") == 0) {
+        write_bytes(pinned, SIZE);
+        copy_in();
+    } else if (strcmp(name, "set-early") == 0) {
+        copy_in();
+        memset(pinned, 1, SIZE);
+    } else if (strcmp(name, "registered") == 0) {
+        CHECK(cuMemcpyDtoHAsync(registered, device, HALF, stream));
+        read_bytes(registered, 1);
+    } else if (strcmp(name, "managed") == 0) {
+        CHECK(cuMemsetD8Async(managed, 1, SIZE, stream));
+        read_bytes((const unsigned char *)(uintptr_t)managed, 1);
+    } else if (strcmp(name, "thread-waits") == 0) {
+        copy_out();
+        CHECK((CUresult)pthread_create(&thread, NULL, synchronise, NULL));
+        pthread_join(thread, NULL);
+        read_bytes(pinned, SIZE);
+    } else if (strcmp(name, "function") == 0 || strcmp(name, "function-in-order") == 0) {
+        CHECK(cuLaunchHostFunc(other, function, pinned));
+        CHECK(cuEventRecord(event, other));
+        if (strcmp(name, "function") != 0)
+            CHECK(cuStreamWaitEvent(stream, event, 0));
+        copy_in();
+        go = true;
+    } else if (strcmp(name, "own") == 0) {
+        copy_in();
+        write_bytes(own, SIZE);
+        read_bytes(own, SIZE);
+        write_bytes(registered + SIZE, SIZE);
+    } else {
+        return 2;
+    }
+    CHECK(cuCtxSynchronize());
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    CUcontext context;
+    CHECK(cuInit(0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CHECK(cuMemAlloc(&device, SIZE));
+    CHECK(cuMemAllocHost((void **)&pinned, SIZE));
+    CHECK(cuMemAllocManaged(&managed, SIZE, CU_MEM_ATTACH_GLOBAL));
+    registered = aligned_alloc(4096, 2 * SIZE);
+    CHECK(cuMemHostRegister(registered, SIZE, 0));
+    CHECK(cuMemsetD8(device, 0, SIZE));
+    CHECK(cuCtxSynchronize());
+    return argc == 2 ? run(argv[1]) : 2;
+}
