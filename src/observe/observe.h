@@ -141,7 +141,8 @@ struct mr_observed_driver {
     void *(*function)(const char *name); /* a function of the public interface by its ELF name: "cuStreamGetId" */
 };
 
-/* The one symbol of the library: the observer's table, or NULL with a message in the log. Called once, in cuInit.
+/* The one symbol of the library: the observer's table, or NULL with a message in the log. Called once, in cuInit, which
+ * is told of itself only when it is called again; calls before it are not told of.
  * `tools` is the value of MILLRACE_OBSERVE. */
 #define MR_OBSERVER_SYMBOL "millrace_observer"
 typedef const struct mr_observer *mr_observer_open(const struct mr_observed_driver *driver, const char *tools);

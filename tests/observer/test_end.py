@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The observer hears of the end of a process, however that comes, once; and a program runs on without an observer.
 
-    test_end.py PROGRAM OBSERVER
+    test_end.py PROGRAM RANDOM OBSERVER
+
+RANDOM is the program that runs random programs (tests/random): whatever they do, points come in the right order.
 """
 import os
 import pathlib
@@ -12,27 +14,27 @@ import sys
 import tempfile
 import unittest
 
-OBSERVER, PROGRAM = sys.argv.pop(), sys.argv.pop()
+OBSERVER, RANDOM, PROGRAM = sys.argv.pop(), sys.argv.pop(), sys.argv.pop()
 # How the program ends: its status, and what the observer writes.
 ENDS = {
-    "return": (0, "finish 0 1\n"),
-    "exit": (3, "finish 0 1\n"),
-    "quick_exit": (3, "finish 0 1\n"),
+    "return": (0, "finish 0 1 0\n"),
+    "exit": (3, "finish 0 1 0\n"),
+    "quick_exit": (3, "finish 0 1 0\n"),
     "_exit": (3, ""),
-    "abort": (-signal.SIGABRT, f"finish {int(signal.SIGABRT)} 1\n"),
-    "term": (-signal.SIGTERM, f"finish {int(signal.SIGTERM)} 1\n"),
-    "fault": (-signal.SIGSEGV, f"finish {int(signal.SIGSEGV)} 1\n"),
+    "abort": (-signal.SIGABRT, f"finish {int(signal.SIGABRT)} 1 0\n"),
+    "term": (-signal.SIGTERM, f"finish {int(signal.SIGTERM)} 1 0\n"),
+    "fault": (-signal.SIGSEGV, f"finish {int(signal.SIGSEGV)} 1 0\n"),
     "handled": (7, ""),
-    "fork": (0, "finish 0 1\n"),
+    "fork": (0, "finish 0 1 0\n"),
 }
 
 
-def run(how, **settings):
+def run(how, program=PROGRAM, **settings):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_OBSERVE")} | settings
     # A fault is the program's own here, and no sanitizer's.
     environment |= {"ASAN_OPTIONS": "handle_segv=0:handle_abort=0:detect_leaks=0", "TSAN_OPTIONS": "handle_segv=0:handle_abort=0",
                     "UBSAN_OPTIONS": "handle_segv=0:handle_abort=0"}
-    return subprocess.run([PROGRAM, how], env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run([program, *how.split()], env=environment, capture_output=True, text=True, timeout=300)
 
 
 class End(unittest.TestCase):
@@ -43,6 +45,14 @@ class End(unittest.TestCase):
                 ran = run(how, MILLRACE_OBSERVER=OBSERVER, MILLRACE_OBSERVE=f"points:{file}")
                 self.assertEqual(ran.returncode, status, ran.stderr)
                 self.assertEqual(file.read_text() if file.exists() else "", text)
+
+    def test_random_programs(self):
+        for settings in ({}, {"MILLRACE_CHAOS": "1"}, {"MILLRACE_DEVICES": "2", "MILLRACE_WORKERS": "4"}):
+            with self.subTest(settings), tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder) / "points"
+                ran = run("--seeds 40 --from 7000", RANDOM, MILLRACE_OBSERVER=OBSERVER, MILLRACE_OBSERVE=f"rules:{file}", **settings)
+                self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+                self.assertEqual(file.read_text(), "finish 0 1 0\n")
 
     def refused(self, *words, **settings):
         ran = run("exit", **settings)
