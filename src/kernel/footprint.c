@@ -156,6 +156,8 @@ static void give_sets(struct mr_part *parts, struct place *places, struct giver 
             struct place place = {&part->touched[i], part->code->places ? part->code->places[i] : i,
                                   part->code->sites->site[i].flags &
                                       (MR_ACCESS_READ | MR_ACCESS_WRITE | MR_ACCESS_ATOMIC)};
+            if (mr_touched_is_empty(place.set))
+                continue; /* most sites of large kernels */
             if (places) {
                 places[count++] = place;
                 continue;

@@ -46,6 +46,11 @@ struct mr_touched {
 /* The bound, in bytes. Tests lower it. */
 extern _Atomic size_t mr_touched_most;
 
+static inline bool mr_touched_is_empty(const struct mr_touched *set)
+{
+    return !set->count && !set->page_count && !set->high;
+}
+
 /* Adds `rows` stretches of `width` bytes (neither is 0); pitch <= width is allowed. */
 void mr_touched_add(struct mr_touched *set, uint64_t first, uint64_t width, uint64_t rows, uint64_t pitch);
 /* Adds a few bytes that belong to no pattern. */
