@@ -342,11 +342,129 @@ static void test_matrices(void **state)
     }
 }
 
+/* --- Any accesses ---------------------------------------------------------------------------------- */
+
+/* Kernels of a few random accesses in a loop. Place of an access: x * a + y * b + block * c + round * d, perhaps cut to
+ * some bits, times its size; the factors stand in the text, or come with the launch. It may be under a condition on a
+ * bit of x. */
+struct any {
+    uint32_t factor[4], mask, bit; /* mask 0: none; bit 0: no condition */
+    bool given; /* factors come with the launch */
+    unsigned op;
+};
+
+static const struct {
+    const char *text;
+    unsigned bytes, how;
+} any_ops[] = {{"ld.global.u32 %v0, [%at];", 4, R},
+               {"ld.global.v2.u32 {%v0, %v1}, [%at];", 8, R},
+               {"ld.global.u8 %v0, [%at];", 1, R},
+               {"ld.u64 %w0, [%at];", 8, R},
+               {"ld.relaxed.gpu.global.u32 %v0, [%at];", 4, R | MR_ACCESS_ATOMIC},
+               {"st.global.u16 [%at], %h0;", 2, W},
+               {"st.v4.u32 [%at], {%v0, %v1, %v0, %v1};", 16, W},
+               {"st.release.gpu.global.u32 [%at], %v1;", 4, W | MR_ACCESS_ATOMIC},
+               {"atom.global.add.u32 %v0, [%at], 1;", 4, A},
+               {"red.max.u32 [%at], %v0;", 4, A}};
+
+static uint64_t any_seed;
+
+static uint32_t some(uint32_t below)
+{
+    any_seed = any_seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(any_seed >> 33) % below;
+}
+
+static void draw(struct any *any, bool linear)
+{
+    static const uint32_t factors[] = {0, 1, 1, 1, 2, 3, 16, 17, 64, 100, 1000};
+    for (unsigned i = 0; i < 4; i++)
+        any->factor[i] = factors[some(11)];
+    if (linear)
+        any->factor[1] = 0;
+    any->mask = some(4) ? 0 : (1u << (4 + some(8))) - 1;
+    any->bit = some(3) ? 0 : 1u << some(4);
+    any->given = some(2);
+    any->op = some(sizeof any_ops / sizeof *any_ops);
+}
+
+static char *write_any(char *end, const struct any *any, unsigned index)
+{
+    static const char names[] = "xybk";
+    end += sprintf(end, "mov.u32 %%i, 0;\n");
+    for (unsigned i = 0; i < 4; i++)
+        if (any->given)
+            end += sprintf(end, "ld.param.u32 %%f, [factors+%u]; mad.lo.u32 %%i, %%%c, %%f, %%i;\n", 16 * index + 4 * i,
+                           names[i]);
+        else
+            end += sprintf(end, "mad.lo.u32 %%i, %%%c, %u, %%i;\n", names[i], any->factor[i]);
+    if (any->mask)
+        end += sprintf(end, "and.b32 %%i, %%i, %u;\n", any->mask);
+    end += sprintf(end, "mul.wide.u32 %%at, %%i, %u; add.u64 %%at, %%at, %%to;\n", any_ops[any->op].bytes);
+    if (any->bit)
+        end += sprintf(end, "and.b32 %%f, %%x, %u; setp.ne.u32 %%p, %%f, 0; @%%p ", any->bit);
+    return end + sprintf(end, "%s\n", any_ops[any->op].text);
+}
+
+static void want_any(const struct any *any, const unsigned at[4])
+{
+    uint32_t index = 0;
+    for (unsigned i = 0; i < 4; i++)
+        index += any->factor[i] * at[i];
+    index &= any->mask ? any->mask : UINT32_MAX;
+    if (!any->bit || (at[0] & any->bit))
+        want((size_t)index * any_ops[any->op].bytes, any_ops[any->op].bytes, any_ops[any->op].how);
+}
+
+static void test_any(void **state)
+{
+    (void)state;
+    enum { COUNT = 4, ROUNDS = 5, BLOCKS = 3 };
+    static const unsigned shapes[][2] = {{32, 1}, {64, 1}, {100, 1}, {16, 8}, {8, 8}, {7, 9}, {64, 2}};
+    for (unsigned seed = 0; seed < 25; seed++) {
+        struct any all[COUNT];
+        struct {
+            uint64_t to;
+            uint32_t factors[COUNT][4];
+        } p = {.to = (uint64_t)(uintptr_t)buffer};
+        any_seed = seed;
+        const unsigned *shape = shapes[some(7)];
+        unsigned grid[3] = {BLOCKS, 1, 1}, block[3] = {shape[0], shape[1], 1};
+        char text[6000], *end = text;
+        end += sprintf(
+            end,
+            HEAD ".visible .entry any(.param .u64 to, .param .align 4 .b8 factors[64])\n{\n"
+                 ".reg .u32 %%x, %%y, %%b, %%k, %%i, %%f, %%v<2>; .reg .u16 %%h0; .reg .u64 %%w0, %%at, %%to;\n"
+                 ".reg .pred %%p, %%q;\nld.param.u64 %%to, [to]; mov.u32 %%x, %%tid.x; mov.u32 %%y, %%tid.y;\n"
+                 "mov.u32 %%b, %%ctaid.x; mov.u32 %%k, 0; mov.u32 %%v0, 1; mov.u32 %%v1, 2; mov.u16 %%h0, 3;\nLOOP:\n");
+        for (unsigned i = 0; i < COUNT; i++) {
+            draw(&all[i], shape[1] == 1);
+            memcpy(p.factors[i], all[i].factor, sizeof p.factors[i]);
+            end = write_any(end, &all[i], i);
+        }
+        sprintf(end, "add.u32 %%k, %%k, 1; setp.lt.u32 %%q, %%k, %u; @%%q bra LOOP;\nret;\n}\n", ROUNDS);
+        struct rig *rig = rig_open(text);
+        FOR_VARIANTS {
+            begin();
+            assert_int_equal(rig_launch(rig, "any", grid, block, 0, &p, sizeof p), CUDA_SUCCESS);
+            for (unsigned i = 0; i < COUNT * ROUNDS * BLOCKS * shape[0] * shape[1]; i++) {
+                unsigned rest = i / COUNT / ROUNDS
+                / BLOCKS;
+                unsigned at[4] = { rest % shape[0], rest / shape[0], i / COUNT / ROUNDS % BLOCKS, i / COUNT % ROUNDS };
+                want_any(&all[i % COUNT], at);
+            }
+            snprintf(text, 40, "seed %u", seed);
+            compare(text);
+        }
+        rig_close(rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams), cmocka_unit_test(test_columns),  cmocka_unit_test(test_scatter),
-        cmocka_unit_test(test_async),   cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_async),   cmocka_unit_test(test_matrices), cmocka_unit_test(test_any),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
