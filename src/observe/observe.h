@@ -79,6 +79,7 @@ enum mr_access_how {
     MR_ACCESS_ATOMIC = 4,  /* with READ or WRITE: such accesses do not race with each other */
     MR_ACCESS_ROUGH = 8,   /* the box may hold bytes that were not touched: memory for exact notes was short */
     MR_ACCESS_CALL = 16,   /* done by the call that asked for the work, before it returned: small pageable sources */
+    MR_ACCESS_MODULE = 32, /* memory of a module: the program may never have asked where it is */
 };
 
 /* `rows` runs of `width` bytes, `pitch` bytes apart. `place`: of a kernel, an index for `mr_observe_place`; else 0. */

@@ -110,14 +110,36 @@ static void touch_apart(const struct mr_observed_work *work, struct obs_operatio
     }
 }
 
+/* A module's memory has no call that tells of it unless the program asks where a variable is. What is touched of it
+ * becomes known then, so that it is not taken for what lay there before. */
+static void know_module(const struct mr_access *box)
+{
+    struct obs_generation_view view;
+    size_t size = box->rows > 1 ? (box->rows - 1) * box->pitch + box->width : box->width;
+    if (obs_generation_at(box->first, UINT64_MAX, &view) && view.alive && view.kind == MR_ALLOCATION_MODULE)
+        return;
+    obs_order_lock();
+    struct obs_operation *made = obs_order_before_all();
+    obs_order_unlock();
+    if (!made)
+        return;
+    made->side.call = "cuModuleLoadData";
+    made->side.what = MR_SIDE_ALLOCATION;
+    obs_generation_made(made, MR_ALLOCATION_MODULE, box->first, size);
+    obs_operation_drop(made);
+}
+
 static void access_boxes(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count)
 {
     struct obs_operation *early, *operation = obs_order_of_work(work, false, &early);
     if (!operation)
         return;
     bool apart = early != NULL;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         apart = apart || is_left_out(work, &boxes[i]);
+        if (boxes[i].how & MR_ACCESS_MODULE)
+            know_module(&boxes[i]);
+    }
     if (apart)
         touch_apart(work, operation, early, boxes, count);
     else
