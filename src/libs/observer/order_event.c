@@ -28,8 +28,8 @@ void obs_wait_leave(struct obs_call *call)
     obs_order_unlock();
 }
 
-/* The context that a call names: a green one stands for a context of its own. */
-static struct obs_context *named_context(const struct obs_call *call)
+/* The context that a call names; a green one stands for a context of its own. Asks the driver, so without the lock. */
+static CUcontext named_context(const struct obs_call *call)
 {
     CUcontext handle = call->call->context;
     if (call->family->to)
@@ -37,13 +37,19 @@ static struct obs_context *named_context(const struct obs_call *call)
     if (call->family->from &&
         obs_driver.context_of_green(&handle, (CUgreenCtx)obs_param_handle(call, call->family->from)) != CUDA_SUCCESS)
         return NULL;
+    return handle;
+}
+
+static struct obs_context *known_context(CUcontext handle)
+{
     return handle ? obs_context_find(handle, false) : NULL;
 }
 
 void obs_context_record_leave(struct obs_call *call)
 {
+    CUcontext handle = named_context(call);
     obs_order_lock();
-    struct obs_context *context = named_context(call);
+    struct obs_context *context = known_context(handle);
     struct obs_event *event = obs_event_find(obs_param_handle(call, call->family->object), true);
     if (event)
         obs_point_clear(&event->point);
@@ -54,8 +60,9 @@ void obs_context_record_leave(struct obs_call *call)
 
 void obs_context_wait_leave(struct obs_call *call)
 {
+    CUcontext handle = named_context(call);
     obs_order_lock();
-    struct obs_context *context = named_context(call);
+    struct obs_context *context = known_context(handle);
     const struct obs_event *event = obs_event_find(obs_param_handle(call, call->family->object), false);
     if (context && event)
         obs_order_wait_all(context, &event->point);
@@ -83,8 +90,9 @@ void obs_stream_enter(struct obs_call *call)
 
 void obs_context_enter(struct obs_call *call)
 {
+    CUcontext handle = named_context(call);
     obs_order_lock();
-    struct obs_context *context = named_context(call);
+    struct obs_context *context = known_context(handle);
     if (context)
         obs_order_of_context(context, &call->point);
     obs_order_unlock();
@@ -93,17 +101,16 @@ void obs_context_enter(struct obs_call *call)
 /* Synchronised, or asked with the answer that all is done. */
 void obs_known_leave(struct obs_call *call)
 {
+    bool of_context = !call->has_stream && !call->family->object;
+    CUcontext handle = of_context ? named_context(call) : NULL;
     obs_order_lock();
     obs_order_known(&call->point, OBS_EDGES_DOCUMENTED);
-    if (call->has_stream) {
-        struct obs_stream *stream = obs_call_stream(call);
-        if (stream)
-            obs_order_settle_stream(stream);
-    } else if (!call->family->object) {
-        struct obs_context *context = named_context(call);
-        if (context)
-            obs_order_settle(context);
-    }
+    struct obs_stream *stream = call->has_stream ? obs_call_stream(call) : NULL;
+    struct obs_context *context = known_context(handle);
+    if (stream)
+        obs_order_settle_stream(stream);
+    if (context)
+        obs_order_settle(context);
     obs_order_unlock();
 }
 
@@ -161,8 +168,9 @@ void obs_stream_end_leave(struct obs_call *call)
 /* A context that ends has waited for its work. */
 void obs_context_end_leave(struct obs_call *call)
 {
+    CUcontext handle = named_context(call);
     obs_order_lock();
-    struct obs_context *context = named_context(call);
+    struct obs_context *context = known_context(handle);
     obs_order_known(&call->point, OBS_EDGES_DOCUMENTED);
     if (context)
         obs_context_end(context);
