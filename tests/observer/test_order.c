@@ -194,10 +194,12 @@ static void leave(CUresult status)
         leave(CUDA_SUCCESS); \
     } while (0)
 
+static uint64_t renewed; /* how often contexts were reset */
+
 /* The stream's number for works: default streams have numbers of their own for each context. */
 static uint64_t id_of(uintptr_t stream)
 {
-    return stream <= 2 ? 100 * (uintptr_t)current + (stream == 2) : stream;
+    return stream <= 2 ? 100 * (uintptr_t)current + (stream == 2) + 10 * renewed : stream;
 }
 
 static struct mr_observed_work last;
@@ -716,6 +718,20 @@ static void contexts_are_apart(void **state)
     assert_true(obs_comes_after(launch(one), d));
 }
 
+/* A primary context that was reset has new default streams under the old handle. */
+static void contexts_are_reset(void **state)
+{
+    (void)state;
+    uintptr_t stream = new_stream(true);
+    struct obs_operation *before = launch(0), *a = launch(stream);
+    renewed++;
+    struct obs_operation *b = launch(0);
+    assert_true(obs_comes_after(b, before) && obs_comes_after(b, a));
+    uintptr_t made = new_stream(true);
+    struct obs_operation *c = launch(made), *d = launch(0);
+    assert_true(obs_comes_after(c, b) && obs_comes_after(d, c));
+}
+
 /* Timelines are used again, and only by those who know of what was on them. */
 static void timelines_come_back(void **state)
 {
@@ -775,6 +791,7 @@ int main(void)
         cmocka_unit_test(graphs_have_events),
         cmocka_unit_test(captured_calls_do_nothing),
         cmocka_unit_test(contexts_are_apart),
+        cmocka_unit_test(contexts_are_reset),
         cmocka_unit_test(timelines_come_back),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

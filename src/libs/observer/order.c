@@ -231,6 +231,15 @@ void obs_order_known(const struct obs_point *point, enum obs_edges edges)
     obs_host.version += more;
 }
 
+void obs_order_reset(struct obs_context *context)
+{
+    struct obs_point all = {0};
+    obs_order_of_context(context, &all);
+    obs_order_known(&all, OBS_EDGES_DOCUMENTED);
+    obs_point_clear(&all);
+    obs_context_end(context);
+}
+
 /* All that the stream has is known to be done, by all edges. */
 static bool is_known(const struct obs_stream *stream)
 {

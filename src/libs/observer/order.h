@@ -53,6 +53,8 @@ void obs_order_wait_all(struct obs_context *context, const struct obs_point *poi
 /* What the host knows once it has waited for the stream, or for the context. */
 void obs_order_of_stream(struct obs_stream *stream, struct obs_point *out);
 void obs_order_of_context(struct obs_context *context, struct obs_point *out);
+/* The context has ended, or been reset: its work is done, and the host knows that. */
+void obs_order_reset(struct obs_context *context);
 /* The host knows it from now on. `edges`: OBS_EDGES_ALL if it is so by luck alone; OBS_EDGES_DOCUMENTED for both. */
 void obs_order_known(const struct obs_point *point, enum obs_edges edges);
 /* Streams of the context that have no work but such as the host knows to be done are idle from now on. */

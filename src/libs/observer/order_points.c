@@ -174,6 +174,13 @@ static void describe(struct mr_side *side, const struct obs_call *call, const st
     side->stream_kind = stream->kind;
 }
 
+/* A default stream has another number than before: its context has been reset. */
+static bool is_renewed(const struct obs_stream *stream, const struct mr_observed_work *work)
+{
+    return stream->handle == 0 && stream->id != 0 && stream->id != work->stream &&
+           stream->context->handle == work->context;
+}
+
 void obs_order_bind(const struct mr_observed_work *work)
 {
     struct obs_call *call = obs_call_here;
@@ -181,7 +188,12 @@ void obs_order_bind(const struct mr_observed_work *work)
     if (work->node || work->kind > MR_OBSERVED_GRAPH)
         return;
     obs_order_lock();
-    struct obs_stream *stream = obs_stream_of_work(work->stream, work->context, call ? obs_call_stream(call) : NULL);
+    struct obs_stream *known = call ? obs_call_stream(call) : NULL;
+    if (known && is_renewed(known, work)) {
+        obs_order_reset(known->context);
+        known = obs_call_stream(call);
+    }
+    struct obs_stream *stream = obs_stream_of_work(work->stream, work->context, known);
     if (!stream || (2 * used >= room && !table_grow())) {
         obs_order_short = true;
         obs_order_unlock();
@@ -231,23 +243,36 @@ struct obs_operation *obs_order_of_work(const struct mr_observed_work *work, boo
 
 /* What a host function has done, and all before it, is known to the host: the program's threads may have been told by
  * it, unseen. */
-static void host_function_ends(const struct obs_operation *operation)
+static void host_function_ends(struct obs_operation *operation)
 {
     struct obs_point point = {.before = {operation->before[0], operation->before[1]},
                               .timeline = operation->timeline,
-                              .tick = atomic_load(&((struct obs_operation *)operation)->tick)};
-    if (operation->launch) { /* a step stands outside of its run for nothing but its launch, which has not ended */
-        point.timeline = 0;
-        point.tick = 0;
-    }
+                              .tick = atomic_load(&operation->tick)};
     obs_order_known(&point, OBS_EDGES_DOCUMENTED);
+}
+
+/* The same of a host function in a graph. */
+static void host_step_ends(const struct mr_observed_work *work)
+{
+    struct obs_operation *early, *operation = obs_order_of_work(work, false, &early);
+    if (!operation)
+        return;
+    obs_order_lock();
+    host_function_ends(operation);
+    obs_order_unlock();
+    obs_operation_drop(operation);
+    if (early)
+        obs_operation_drop(early);
 }
 
 void obs_order_end(const struct mr_observed_work *work)
 {
     struct under_way gone = {0};
-    if (work->node)
+    if (work->node) {
+        if (work->kind == MR_OBSERVED_HOST && !obs_order_strict)
+            host_step_ends(work);
         return;
+    }
     obs_order_lock();
     size_t at = room ? place_of(work->work) : 0;
     if (room && table[at].work) {
