@@ -2,7 +2,7 @@
 """millrace check: options, exit statuses, reports, and programs that end in every way. The programs leave the results of
 made-up findings (stacks.c) where an observer would leave them.
 
-test_check.py MILLRACE STACKS PLUGIN
+test_check.py MILLRACE STACKS PLUGIN ENDS
 """
 import json
 import os
@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-MILLRACE, STACKS, PLUGIN = map(os.path.abspath, sys.argv[1:4])
+MILLRACE, STACKS, PLUGIN, ENDS = map(os.path.abspath, sys.argv[1:5])
 LEAVE = f"'{STACKS}' \"$MILLRACE_OBSERVE_OUT\" '{PLUGIN}'"  # as a command of a shell
 
 
@@ -178,5 +178,20 @@ class Check(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "alive\n"))
 
 
+class Real(unittest.TestCase):
+    """A program with a race that uses the driver, and ends in every way (ends.c): what was found before is reported."""
+
+    def test_ends(self):
+        for how, status, ends in (("return", 1, ["exit"]), ("exit", 1, ["exit"]), ("running", 1, ["exit"]), ("_exit", 1, [""]), ("abort", 128 + signal.SIGABRT, ["signal 6"]),
+                                  ("segv", 128 + signal.SIGSEGV, ["signal 11"]), ("kill", 128 + signal.SIGKILL, [""]), ("exec", 1, ["", "exit"]), ("fork", 1, ["exit"]),
+                                  ("child", 1, ["exit"]), ("callback", 5, ["exit"])):
+            with self.subTest(how=how):
+                done = subprocess.run([MILLRACE, "check", "--format", "json", "--", ENDS, how], capture_output=True, text=True, timeout=120)
+                self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+                report = json.loads(done.stdout)
+                self.assertEqual(sorted(process["end"] for process in report["processes"]), ends)
+                self.assertEqual([finding["kind"] for finding in report["findings"]], ["race"])
+
+
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:])

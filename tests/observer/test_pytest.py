@@ -105,5 +105,71 @@ class Pytest(unittest.TestCase):
         self.assertIn("2 findings, in 6 processes", (self.room / "report").read_text())
 
 
+CUDA = """
+import ctypes
+
+cuda = ctypes.CDLL("libcuda.so.1")
+streams = []
+
+
+def call(name, *arguments):
+    assert getattr(cuda, name)(*arguments) == 0, name
+
+
+def fill(which):
+    if not streams:
+        fill.memory, context = ctypes.c_uint64(), ctypes.c_void_p()
+        call("cuInit", 0)
+        call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+        call("cuCtxSetCurrent", context)
+        call("cuMemAlloc_v2", ctypes.byref(fill.memory), ctypes.c_size_t(4096))
+        for _ in range(2):
+            streams.append(ctypes.c_void_p())
+            call("cuStreamCreate", ctypes.byref(streams[-1]), 1)
+    call("cuMemsetD8Async", fill.memory, 1, ctypes.c_size_t(4096), streams[which])
+
+
+def test_one_stream():
+    fill(0)
+    fill(0)
+
+
+def test_two_streams():
+    fill(0)
+    fill(1)
+
+
+def test_other_stream():
+    fill(0)
+"""
+
+
+class Real(Pytest):
+    """Tests that use the driver."""
+
+    def setUp(self):
+        super().setUp()
+        (self.room / "test_it.py").write_text(CUDA)
+
+    def test_findings_fail_the_test_that_has_them(self):
+        status, text = self.pytest()
+        self.assertEqual((status, self.bad(text)), (1, ["test_two_streams"]), text)
+        self.assertIn("make stream 3 wait for an event recorded in stream 2", text)
+        self.assertIn("test_two_streams test_it.py:", text)
+        self.assertNotIn("_multicall", text.replace(str(self.room), ""))
+
+    def test_suppressions(self):
+        (self.room / "rules").write_text("kind=race function=fill call=cuMemset*\n")
+        status, text = self.pytest("--millrace-suppress", "rules", through=("check", "--suppress", "rules", "--"))
+        self.assertEqual(status, 0, text)
+
+    @unittest.skipUnless(has("xdist"), "pytest-xdist is not installed")
+    def test_xdist(self):
+        status, text = self.pytest("-n", "2")
+        self.assertEqual((status, self.bad(text)), (1, ["test_two_streams"]), text)
+
+    test_outside_of_check = None
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of examples/races, compiled by millrace cc: each mended twin is right; the program that lacks an order
-ends, right or wrong.
+"""The programs of examples/races, compiled by millrace cc --check and run by millrace check: it finds something in each program
+that lacks an order, and nothing in its mended twin, which is right.
 
 test_races.py MILLRACE SOURCES [PROGRAM...]: two at a time.
 """
 import concurrent.futures
+import json
 import os
 import pathlib
 import subprocess
@@ -21,16 +22,19 @@ def run(*command):
 
 
 def problems(name, folder):
-    program = folder / name
-    made = run(MILLRACE, "cc", "-g", "-o", program, SOURCES / f"{name}.cu", "-lcuda")
+    program, report = folder / name, folder / f"{name}.json"
+    made = run(MILLRACE, "cc", "--check", "-g", "-lineinfo", "-o", program, SOURCES / f"{name}.cu", "-lcuda")
     if made.returncode:
         return [f"{name} can't be compiled:\n{made.stderr}"]
     found = []
-    for twin, may in (("mended", {0}), ("", {0, 1})):
-        done = run(MILLRACE, "run", "--", program, *twin.split())
-        verdict = f"{name}: {'wrong' if done.returncode else 'right'}"
-        if done.returncode not in may or not done.stdout.startswith(verdict) or done.stdout.count("\n") != 1:
-            found.append(f"{name} {twin}: ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    for twin in ("mended", ""):
+        done = run(MILLRACE, "check", "--error-exitcode", "9", "--format", "json", "-o", report, "--", program, *twin.split())
+        kinds = [finding["kind"] for finding in json.loads(report.read_text())["findings"]]
+        right = done.stdout == f"{name}: right\n"
+        wrong = not twin and done.stdout.startswith(f"{name}: wrong: ") and done.stdout.count("\n") == 1
+        status = 1 if wrong else 9 if kinds else 0
+        if not (right or wrong) or done.returncode != status or bool(kinds) == bool(twin):
+            found.append(f"{name} {twin}: ended with {done.returncode}, found {kinds}:\n{done.stdout}{done.stderr}")
     return found
 
 

@@ -139,7 +139,18 @@ static void cut_runtime(struct report_stack *stack)
     report_cut_stack(stack, stack->count - inner);
 }
 
-/* Frames under main, or under a thread's first function, are the C library's: nobody looks for them. */
+/* Python code that runs tests. */
+static bool is_runner(const struct report_frame *frame)
+{
+    static const char *const folders[] = {"/_pytest/", "/pluggy/", "/xdist/", "/execnet/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (!frame->module && frame->file && strstr(frame->file, folders[i]))
+            return true;
+    return false;
+}
+
+/* Frames under main, or under a thread's first function, are the C library's, and those under a test are pytest's:
+ * nobody looks for them. */
 static void cut_start(struct report_stack *stack)
 {
     size_t keep = stack->count;
@@ -153,6 +164,8 @@ static void cut_start(struct report_stack *stack)
             break;
         report_cut_stack(stack, --keep);
     }
+    while (keep > 1 && is_runner(&stack->frames[keep - 1]))
+        keep--;
     report_cut_stack(stack, keep);
 }
 

@@ -157,7 +157,7 @@ static void write_processes(FILE *out, const struct report *report, const struct
         if (style->verbose)
             fprintf(out, "millrace check: process %" PRIu64 " (%s), %" PRIu64 " operations, ended by %s\n",
                     process->pid, process->program ? process->program : "?", process->operations,
-                    process->end ? process->end : "?");
+                    process->end && *process->end ? process->end : "?");
         for (size_t n = 0; n < process->note_count; n++)
             fprintf(out, "millrace check: note: %s\n", process->notes[n]);
     }
