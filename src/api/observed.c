@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "compile/compile.h"
+#include "engine/gate.h"
 #include "object/context.h"
 #include "observe/place.h"
 
@@ -35,16 +36,13 @@ static void *find_function(const char *name)
     return dlsym(own_library ? own_library : RTLD_DEFAULT, name);
 }
 
-static void ask_again(void)
-{
-}
-
 bool mr_observed_begin(void)
 {
     static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
                                                      .place = mr_place_tell,
                                                      .pause = pause_calls,
-                                                     .ask_again = ask_again,
+                                                     .ask_again = mr_gate_ask_again,
+                                                     .at_rest = mr_gate_at_rest,
                                                      .function = find_function};
     mr_observe_load(&driver);
     if (mr_observes(MR_OBSERVE_ACCESS))

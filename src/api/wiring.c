@@ -5,6 +5,7 @@
 #include "api/wiring.h"
 
 #include "capture/capture.h"
+#include "engine/gate.h"
 #include "engine/watch.h"
 #include "event/event.h"
 #include "graph/conditional.h"
@@ -63,5 +64,6 @@ void mr_wiring_setup(void)
     mr_capture_setup();
     mr_mempool_set_hooks(&marks);
     mr_watch_settle = mr_stream_drain_released;
+    mr_gate_wait_is_over = mr_stream_wait_is_over;
     mr_kernel_set_conditional = mr_conditional_set;
 }

@@ -64,6 +64,7 @@ struct mr_task {
                     task); /* called on a worker, no lock held, once for each time that the task was queued and taken */
     uint64_t key;
     uint32_t place; /* in the heap, from 1; 0: not queued */
+    uint32_t held; /* among the tasks that are held, from 1; 0: not held (gate.h) */
 };
 
 /* Makes room for one more task, so that queueing never fails. False when memory is short. Pair with mr_engine_task_end.

@@ -13,6 +13,7 @@
 #include "base/chaos.h"
 #include "base/clock.h"
 #include "engine/workers.h"
+#include "observe/hooks.h"
 
 struct mr_engine mr_engine = {.jobs = {&mr_engine.jobs, &mr_engine.jobs},
                               .runners = {&mr_engine.runners, &mr_engine.runners},
@@ -33,6 +34,9 @@ bool mr_engine_task_begin(void)
     mr_lock_take(&mr_engine.lock);
     for (unsigned i = 0; i < MR_LEVELS && room; i++)
         room = mr_array_reserve((void **)&mr_engine.levels[i].at, &mr_engine.levels[i].room, mr_engine.tasks + 2,
+                                sizeof(struct mr_task *));
+    if (room && mr_observes(MR_OBSERVE_ORDER))
+        room = mr_array_reserve((void **)&mr_engine.gate.held, &mr_engine.gate.room, mr_engine.tasks + 1,
                                 sizeof(struct mr_task *));
     if (room)
         mr_engine.tasks++;
@@ -61,6 +65,20 @@ static struct mr_heap *first_heap(void)
     return NULL;
 }
 
+/* A worker whose work only waits, for memory that others change, counts as one that rests. */
+bool mr_engine_is_calm(void)
+{
+    MR_HELD(&mr_engine.lock);
+    return mr_engine.gate.busy <= mr_engine.waiting;
+}
+
+void mr_engine_note_change(void)
+{
+    MR_HELD(&mr_engine.lock);
+    mr_engine.gate.changed = true;
+    mr_engine_publish();
+}
+
 void mr_engine_publish(void)
 {
     MR_HELD(&mr_engine.lock);
@@ -70,7 +88,8 @@ void mr_engine_publish(void)
     struct mr_heap *first = count ? first_heap() : NULL;
     atomic_store_explicit(&mr_engine.top_key, first ? first->at[1]->key : MR_ENGINE_KEY_NONE, memory_order_relaxed);
     atomic_store_explicit(&mr_engine.queued, count, memory_order_relaxed);
-    atomic_store_explicit(&mr_engine.ready, count + mr_engine.hot_jobs, memory_order_relaxed);
+    bool tells = __builtin_expect(mr_engine.gate.changed, 0) && mr_engine_is_calm();
+    atomic_store_explicit(&mr_engine.ready, count + mr_engine.hot_jobs + tells, memory_order_relaxed);
 }
 
 static void put_at(struct mr_heap *heap, struct mr_task *task, uint32_t place)
@@ -121,14 +140,20 @@ static void remove_task(struct mr_task *task)
     mr_engine_publish();
 }
 
+struct mr_call mr_engine_queue(struct mr_task *task)
+{
+    MR_HELD(&mr_engine.lock);
+    struct mr_heap *heap = heap_of(task->key);
+    sift_up(heap, task, ++heap->count);
+    mr_engine_publish();
+    return mr_engine_call();
+}
+
 struct mr_call mr_engine_push(struct mr_task *task, uint64_t key)
 {
     mr_lock_take(&mr_engine.lock);
-    struct mr_heap *heap = heap_of(key);
     task->key = key;
-    sift_up(heap, task, ++heap->count);
-    mr_engine_publish();
-    struct mr_call call = mr_engine_call();
+    struct mr_call call = mr_engine_queue(task);
     mr_lock_drop(&mr_engine.lock);
     return call;
 }

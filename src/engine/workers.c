@@ -19,6 +19,7 @@
 #include "engine/workers.h"
 #include "kernel/launch.h"
 #include "kernel/progress.h"
+#include "observe/hooks.h"
 
 #define POLL_NS 40000u                 /* how long an idle worker polls before it sleeps */
 #define PAUSES 4                       /* between two looks: about a quarter of a microsecond */
@@ -224,6 +225,20 @@ static bool rest(void)
              atomic_load_explicit(&mr_engine.bell, memory_order_relaxed) == heard);
 }
 
+/* Tells the observer that the engine rests, with the lock let go, if it does and something has changed: true then. */
+static bool tell_rest(void)
+{
+    MR_HELD(&mr_engine.lock);
+    if (!mr_engine.gate.changed || !mr_engine_is_calm())
+        return false;
+    mr_engine.gate.changed = false;
+    mr_engine_publish();
+    mr_lock_drop(&mr_engine.lock);
+    mr_observer.rest();
+    mr_lock_take(&mr_engine.lock);
+    return true;
+}
+
 static void *worker_main(void *data)
 {
     struct mr_runner *self = mr_runner_self();
@@ -242,6 +257,7 @@ static void *worker_main(void *data)
             struct mr_call call = {0};
             if (atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
                 call = job ? mr_engine_call_for(job) : mr_engine_call();
+            mr_engine.gate.busy++;
             mr_lock_drop(&mr_engine.lock);
             mr_call_make(call);
             if (task)
@@ -249,8 +265,13 @@ static void *worker_main(void *data)
             else
                 mr_job_work(job, self);
             mr_lock_take(&mr_engine.lock);
+            mr_engine.gate.busy--;
+            if (mr_observes(MR_OBSERVE_ORDER))
+                mr_engine_note_change();
             continue;
         }
+        if (mr_observes(MR_OBSERVE_ORDER) && tell_rest())
+            continue;
         poll();
         if (!atomic_load_explicit(&mr_engine.ready, memory_order_relaxed) && !rest())
             break;
@@ -294,6 +315,8 @@ void mr_engine_takeover(void)
     mr_lock_take(&mr_engine.lock);
     if (self->is_worker)
         mr_engine.waiting++;
+    if (mr_observes(MR_OBSERVE_ORDER))
+        mr_engine_note_change();
     if (self->job && atomic_load_explicit(&self->job->open, memory_order_relaxed))
         mr_job_heat(self->job);
     if (atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))

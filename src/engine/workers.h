@@ -71,8 +71,16 @@ struct mr_engine {
 
     uint64_t numbers[(2 * MR_WORKERS_LIMIT) / 64]; /* taken runner numbers */
 
+    struct mr_gate { /* only with an observer that says what may begin; gate.c */
+        struct mr_task **held;
+        size_t room, count;
+        uint64_t asked; /* how often the observer has wanted to be asked again */
+        unsigned busy; /* workers that run something */
+        bool changed; /* something has, since the observer was told that the engine rests */
+    } gate;
+
     /* What threads poll, on a cache line of its own. */
-    _Alignas(64) _Atomic uint32_t ready; /* queued + hot_jobs */
+    _Alignas(64) _Atomic uint32_t ready; /* queued + hot_jobs + 1 if the observer is to be told of rest */
     _Atomic uint32_t queued; /* tasks in all heaps */
     _Atomic uint64_t top_key; /* of the task that goes first, or MR_ENGINE_KEY_NONE */
 };
@@ -89,6 +97,9 @@ struct mr_call mr_engine_call_for(struct mr_job *job);
 
 /* Recomputes the polled words. Lock held. */
 void mr_engine_publish(void);
+
+/* Puts a task with a key into the heap and calls for a worker. Lock held. */
+struct mr_call mr_engine_queue(struct mr_task *task) __attribute__((warn_unused_result));
 
 /* Takes a task out of the heap; false if it isn't there. Lock held. */
 bool mr_engine_remove(struct mr_task *task);
@@ -132,6 +143,11 @@ bool mr_job_put_back(struct mr_job *job, uint64_t first, uint64_t end) __attribu
 /* Whether there are blocks that are not claimed; whether blocks may wait for each other, as far as is known. */
 bool mr_job_has_more(const struct mr_job *job);
 bool mr_job_may_wait(const struct mr_job *job);
+
+/* For an observer that says what may begin (gate.h), lock held: something has changed, of which it hears when the
+ * engine rests; and whether nothing runs that could change something. */
+void mr_engine_note_change(void);
+bool mr_engine_is_calm(void);
 
 /* Starts a worker that was counted under the lock (workers.c). Lock not held. */
 void mr_worker_start(void);

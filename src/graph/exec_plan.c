@@ -428,7 +428,7 @@ static struct mr_plan *plan_new(const struct sums *sums)
         return NULL;
     mr_lock_init(&plan->lock, MR_LOCK_PLAN);
     atomic_store_explicit(&plan->references, 1, memory_order_relaxed);
-    plan->ready.first = plan->host.first = MR_STEP_NONE;
+    plan->ready.first = plan->host.first = plan->held.first = MR_STEP_NONE;
     plan->task.run = mr_run_task;
     plan->steps = mr_calloc(sums->steps + 1, sizeof *plan->steps);
     plan->after = mr_alloc((sums->edges + 1) * sizeof *plan->after);

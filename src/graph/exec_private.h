@@ -95,7 +95,9 @@ struct mr_plan {
     struct mr_task task; /* invites threads */
     mr_lock lock; /* guards what follows */
     struct mr_ready ready, host; /* steps for any thread, and for workers only */
-    bool invited; /* the task is queued, or taken and not yet begun */
+    struct mr_ready held; /* steps that an observer doesn't let begin yet; asked about again by who takes the task */
+    uint64_t held_ticket; /* the gate's, of the first of them */
+    bool invited; /* the task is queued or held by the gate, or taken and not yet begun */
     bool offered;
     _Atomic uint32_t
         step_ns; /* what a step took in the latest run, on average; 0: unknown; a hint, for copies of the plan too */
@@ -151,6 +153,10 @@ void mr_run_leave_memory(struct mr_run *run);
 bool mr_run_begin(void *data, uint64_t key, struct mr_job *resume, CUresult *status);
 void mr_run_task(struct mr_task *task);
 void mr_run_step_ended(struct mr_plan *plan, uint32_t step, CUresult status);
+
+/* exec_tell.c: what an observer calls a step of the run; false for one that it is not told of. */
+struct mr_observed_work;
+bool mr_run_describe(const struct mr_plan *plan, const struct mr_step *step, struct mr_observed_work *out);
 
 /* exec_tell.c: a step begins; it has ended, and nobody has learnt of that. Where works are told of. */
 void mr_run_tell_begin(struct mr_plan *plan, struct mr_step *step);

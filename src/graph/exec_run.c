@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/batch.h"
+#include "engine/gate.h"
 #include "engine/tell.h"
 #include "engine/transfer.h"
 #include "engine/watch.h"
@@ -68,7 +69,7 @@ static struct mr_call invite(struct mr_plan *plan)
     MR_HELD(&plan->lock);
     struct mr_call none = {0};
     if (plan->invited)
-        return none;
+        return mr_gate_on() ? mr_gate_recall(&plan->task) : none;
     plan->invited = true;
     atomic_fetch_add_explicit(&plan->inside, 1, memory_order_relaxed);
     bool offer = plan->ready.count > 0;
@@ -77,6 +78,18 @@ static struct mr_call invite(struct mr_plan *plan)
         mr_job_offer(plan->run->resume, offer ? &plan->task : NULL);
     }
     return mr_engine_push(&plan->task, plan->run->key);
+}
+
+/* The same for a plan whose steps are held: the task comes when the observer wants to be asked again. */
+static struct mr_call invite_later(struct mr_plan *plan)
+{
+    MR_HELD(&plan->lock);
+    struct mr_call none = {0};
+    if (plan->invited)
+        return none;
+    plan->invited = true;
+    atomic_fetch_add_explicit(&plan->inside, 1, memory_order_relaxed);
+    return mr_gate_hold(&plan->task, plan->run->key, plan->held_ticket);
 }
 
 /* Makes the steps of a list ready for all. */
@@ -114,6 +127,8 @@ static uint32_t take_shared(struct mr_plan *plan, struct mr_ready *mine, bool wo
     }
     if (plan->ready.count + plan->host.count > 0) {
         call = invite(plan);
+    } else if (plan->held.count > 0) {
+        call = invite_later(plan);
     } else if (plan->invited && mr_engine_take(&plan->task)) {
         plan->invited = false;
         atomic_fetch_sub_explicit(&plan->inside, 1, memory_order_relaxed);
@@ -366,6 +381,35 @@ static bool carry_out(struct mr_plan *plan, uint32_t at)
     return done;
 }
 
+/* ---- steps that an observer holds ---- */
+
+/* May the step begin? If not it is kept with those that are held. */
+__attribute__((noinline, cold)) static bool may_begin(struct mr_plan *plan, uint32_t at)
+{
+    const struct mr_step *step = &plan->steps[at];
+    struct mr_observed_work work;
+    if (!step->work || step->disabled || step->node == 0 || run_error(plan) != CUDA_SUCCESS ||
+        !mr_run_describe(plan, step, &work))
+        return true;
+    uint64_t ticket = mr_gate_ask(&work);
+    if (!ticket)
+        return true;
+    mr_lock_take(&plan->lock);
+    if (plan->held.count == 0)
+        plan->held_ticket = ticket;
+    append(plan, &plan->held, at);
+    mr_lock_drop(&plan->lock);
+    return false;
+}
+
+/* What was held is ready again, to be asked about. Plan's lock held. */
+static void take_back(struct mr_plan *plan)
+{
+    MR_HELD(&plan->lock);
+    for (uint32_t at; (at = take_first(plan, &plan->held)) != MR_STEP_NONE;)
+        append(plan, is_host(plan, at) ? &plan->host : &plan->ready, at);
+}
+
 /* ---- threads in a run ---- */
 
 static void finish(struct mr_plan *plan)
@@ -450,6 +494,8 @@ static void run_steps(struct mr_plan *plan, struct mr_ready *mine)
         const struct mr_work *work = plan->steps[at].work;
         if (work && work->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && start_body(plan, at, mine))
             continue;
+        if (mr_gate_on() && !may_begin(plan, at))
+            continue;
         if (carry_out(plan, at))
             end_step(plan, at, mine);
     }
@@ -461,6 +507,7 @@ void mr_run_task(struct mr_task *task)
     struct mr_ready mine = {.first = MR_STEP_NONE};
     mr_lock_take(&plan->lock);
     plan->invited = false; /* its count is this thread's now */
+    take_back(plan);
     mr_lock_drop(&plan->lock);
     run_steps(plan, &mine);
     leave_elsewhere(plan);

@@ -43,17 +43,22 @@ static bool describe(const struct mr_step *step, struct mr_observed_work *out)
     }
 }
 
-void mr_run_tell_begin(struct mr_plan *plan, struct mr_step *step)
+bool mr_run_describe(const struct mr_plan *plan, const struct mr_step *step, struct mr_observed_work *out)
 {
     const struct mr_told *run = plan->run->resume->told;
-    struct mr_observed_work work;
     if (!run)
-        return;
-    work = (struct mr_observed_work){.work = run->work.work,
+        return false;
+    *out = (struct mr_observed_work){.work = run->work.work,
                                      .node = step->node,
                                      .stream = run->work.stream,
                                      .context = step->work->context ? step->work->context->handle : run->work.context};
-    if (!describe(step, &work))
+    return describe(step, out);
+}
+
+void mr_run_tell_begin(struct mr_plan *plan, struct mr_step *step)
+{
+    struct mr_observed_work work;
+    if (!mr_run_describe(plan, step, &work))
         return;
     step->told = mr_tell_begin(&work);
     if (step->shared)

@@ -78,6 +78,15 @@ static bool begins(const struct mr_observed_work *work)
     return true;
 }
 
+static void no_rest(void)
+{
+}
+
+static void no_waits(bool on, uint64_t stream)
+{
+    (void)on, (void)stream;
+}
+
 static void no_finish(int number)
 {
     (void)number;
@@ -96,6 +105,8 @@ static void take_over(const struct mr_observer *table)
                                        OR(access, no_access),
                                        OR(slice, no_slice),
                                        OR(may_begin, begins),
+                                       OR(rest, no_rest),
+                                       OR(waits, no_waits),
                                        OR(finish, no_finish)};
 #undef OR
 }

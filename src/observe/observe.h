@@ -34,7 +34,7 @@ enum mr_observe_point {
     MR_OBSERVE_CALLS = 1,  /* enter, leave, bind */
     MR_OBSERVE_WORK = 2,   /* begin, end, slice */
     MR_OBSERVE_ACCESS = 4, /* access; kernels are compiled with notes of what they touch */
-    MR_OBSERVE_ORDER = 8,  /* may_begin: the observer says when a work may begin */
+    MR_OBSERVE_ORDER = 8,  /* may_begin, rest, waits: the observer says when a work may begin */
 };
 
 /* The generated enum mr_call and the structs of parameters, struct mr_params_<SYMBOL>, are in observe/calls.h. */
@@ -121,8 +121,14 @@ struct mr_observer {
     /* One thread's part of a work: blocks or pieces run on `worker` (a small number) from one time to another, in
      * nanoseconds of CLOCK_MONOTONIC. */
     void (*slice)(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to);
-    /* May this work, or step, begin now? False: the engine asks again when another one has ended. */
+    /* May this work, or step, begin now? False: the engine asks again when ask_again has been called. */
     bool (*may_begin)(const struct mr_observed_work *work);
+    /* The engine rests: nothing runs, may_begin has been asked for all that is ready, and something has changed since
+     * the last time. On a worker, which may call ask_again. With MR_OBSERVE_ORDER, as the next. */
+    void (*rest)(void);
+    /* This thread, in a call, begins to wait for a stream's work (cuStreamGetId's answer; 0: not known), or (false)
+     * doesn't wait any more. */
+    void (*waits)(bool on, uint64_t stream);
     /* The process ends: by exit, quick_exit or the last return of main (signal 0), or by a signal that the program left
      * to its default action. Called once, on a thread of its own; points of other threads may come meanwhile and
      * afterwards. After a signal the thread that got it stands where it was, perhaps inside the observer, and waits 30
@@ -139,6 +145,8 @@ struct mr_observed_driver {
     void (*pause)(bool on);
     /* Something may begin that may_begin has held: the engine asks again. Any thread, no lock held. */
     void (*ask_again)(void);
+    /* Does nothing run, and has may_begin been asked for all that is ready? Any thread. */
+    bool (*at_rest)(void);
     void *(*function)(const char *name); /* a function of the public interface by its ELF name: "cuStreamGetId" */
 };
 

@@ -19,6 +19,7 @@
 #include "base/chaos.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/gate.h"
 #include "engine/tell.h"
 #include "engine/transfer.h"
 #include "engine/watch.h"
@@ -243,7 +244,7 @@ struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command
         finish(stream, command, CUDA_SUCCESS);
         set_state(stream, MR_STREAM_IDLE);
         mr_command_free(command);
-    } else if (is_short(command) && !mr_chaos_turn(30)) {
+    } else if (is_short(command) && !mr_chaos_turn(30) && !mr_gate_on()) {
         stream->head = stream->tail = NULL;
         stream->running = command;
         set_state(stream, MR_STREAM_RUNNING);
@@ -403,14 +404,25 @@ static void finish_inner(struct mr_stream *stream, struct mr_command *done, CUre
     mr_release_all();
 }
 
-/* The owner lets go in front of a command that is work (for another thread) or a wait that isn't over. False if that
- * wait is over after all, and the stream still the caller's. */
-static bool let_go(struct mr_stream *stream, const struct mr_command *command)
+/* May the command begin? mr_gate_ask's answer. */
+__attribute__((noinline, cold)) static uint64_t ask(struct mr_stream *stream, const struct mr_command *command)
+{
+    struct mr_observed_work work;
+    mr_tell_describe(command, stream->id, stream->context, &work);
+    return mr_gate_ask(&work);
+}
+
+/* The owner lets go in front of a command that is work (for another thread, or with a ticket of the gate, for later) or
+ * a wait that isn't over. False if that wait is over after all, and the stream still the caller's. */
+static bool let_go(struct mr_stream *stream, const struct mr_command *command, uint64_t ticket)
 {
     struct mr_call call = {0};
     mr_lock_take(&stream->lock);
     give_back(stream);
-    if (command->kind != MR_COMMAND_WAIT) {
+    if (ticket) {
+        set_state(stream, MR_STREAM_READY);
+        call = mr_gate_hold(&stream->task, key_of(stream, command), ticket);
+    } else if (command->kind != MR_COMMAND_WAIT) {
         call = make_ready(stream);
     } else if (wait_is_over(stream, stream->head)) {
         own(stream);
@@ -437,7 +449,7 @@ static bool work(struct mr_stream *stream, struct mr_command *done, CUresult sta
     MR_MAY_WAIT();
     bool worker = mr_engine_on_worker();
     bool ran = false;
-    unsigned quick = enough == always ? QUICK_IN_PASSING : 0;
+    unsigned quick = enough == always && !mr_gate_on() ? QUICK_IN_PASSING : 0;
     for (;;) {
         bool more = true;
         if (only_trails(stream))
@@ -454,11 +466,12 @@ static bool work(struct mr_stream *stream, struct mr_command *done, CUresult sta
         if (quick > 0 && command->kind == MR_COMMAND_ASYNC && command->async.quick) {
             quick--;
         } else if (!is_passed(stream, command)) {
-            uint64_t key = key_of(stream, command);
+            uint64_t key = key_of(stream, command), ticket = 0;
             if (command->kind == MR_COMMAND_WAIT || (for_worker(command) && !worker) ||
                 (enough ? enough(data)
-                        : stream->turn.ran > 0 && (mr_engine_turn_is_over(key, &stream->turn) || mr_chaos_turn(30)))) {
-                if (let_go(stream, command))
+                        : stream->turn.ran > 0 && (mr_engine_turn_is_over(key, &stream->turn) || mr_chaos_turn(30))) ||
+                (mr_gate_on() && (ticket = ask(stream, command)) != 0)) {
+                if (let_go(stream, command, ticket))
                     return ran;
                 continue;
             }

@@ -126,6 +126,9 @@ CUresult mr_context_synchronize(struct mr_context *context) __attribute__((warn_
 CUresult mr_mark_wait(struct mr_mark *mark, struct mr_context *context, unsigned event_flags)
     __attribute__((warn_unused_result));
 
+/* For mr_gate_wait_is_over (engine/gate.h). Takes a lock of its own alone. */
+bool mr_stream_wait_is_over(void);
+
 /* Moves on the streams whose marks were completed on this thread; a thread that completes marks outside of a stream's
  * work calls it, with no lock held. */
 void mr_stream_drain_released(void);

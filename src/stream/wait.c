@@ -19,6 +19,7 @@
 #include "base/chaos.h"
 #include "base/clock.h"
 #include "base/visit.h"
+#include "engine/gate.h"
 #include "engine/watch.h"
 #include "event/shared.h"
 #include "object/context.h"
@@ -40,6 +41,7 @@ struct wait {
     struct mr_mark *hop;        /* on the way there: the mark that a stream in between is blocked on */
     bool stubborn;              /* go on although the context has failed */
     bool own;                   /* for a command of the caller's own */
+    struct mr_list link;        /* of `told`, while an observer knows of the wait */
 };
 
 static bool is_over(struct wait *wait)
@@ -175,9 +177,45 @@ static bool gives_up(const struct wait *wait, struct mr_context *context, uint64
     return now - *failed > GRACE_NS;
 }
 
+/* Where an observer says what may begin, workers alone run works, as long as there are any. */
 static bool may_help(const struct wait *wait, enum policy policy)
 {
+    if (mr_gate_on())
+        return mr_engine_look().workers == 0;
     return policy != POLICY_SLEEP || wait->own || mr_engine_look().workers == 0;
+}
+
+/* Waits that an observer which says what may begin was told of. */
+static mr_lock told_lock = MR_LOCK_INIT(WAITERS);
+static struct mr_list told = {&told, &told};
+
+__attribute__((noinline, cold)) static void tell_begin(struct wait *wait)
+{
+    struct mr_stream *stream = wait->mark ? mr_mark_stream(wait->mark) : wait->stream;
+    mr_lock_take(&told_lock);
+    mr_list_append(&told, &wait->link);
+    mr_lock_drop(&told_lock);
+    mr_observer.waits(true, stream ? stream->id : 0);
+    if (stream && wait->mark)
+        mr_object_drop(stream);
+}
+
+__attribute__((noinline, cold)) static void tell_end(struct wait *wait)
+{
+    mr_observer.waits(false, 0);
+    mr_lock_take(&told_lock);
+    mr_list_remove(&wait->link);
+    mr_lock_drop(&told_lock);
+}
+
+bool mr_stream_wait_is_over(void)
+{
+    bool found = false;
+    mr_lock_take(&told_lock);
+    for (struct mr_list *link = told.next; link != &told && !found; link = link->next)
+        found = is_over(MR_CONTAINER(link, struct wait, link));
+    mr_lock_drop(&told_lock);
+    return found;
 }
 
 /* The wait itself. The caller holds the context, and the stream that it is for. The thread leaves its visit meanwhile,
@@ -187,6 +225,8 @@ static void wait_for(struct wait *wait, struct mr_context *context, enum policy 
     uint64_t since = 0, failed = 0;
     struct mr_visit_paused visit = mr_visit_pause();
     unsigned rounds = 0;
+    if (mr_gate_on())
+        tell_begin(wait);
     while (!is_over(wait) && !gives_up(wait, context, &failed)) {
         if (may_help(wait, policy) && help(wait)) {
             since = 0;
@@ -210,6 +250,8 @@ static void wait_for(struct wait *wait, struct mr_context *context, enum policy 
                 sleep_on(wait);
         }
     }
+    if (mr_gate_on())
+        tell_end(wait);
     mr_visit_resume(visit);
 }
 

@@ -228,6 +228,8 @@ const struct mr_observer *millrace_observer(const struct mr_observed_driver *dri
                                            access_boxes,
                                            slice,
                                            NULL,
+                                           NULL,
+                                           NULL,
                                            finish};
     the_driver = driver;
     if (strcmp(tools, "none") == 0)
