@@ -190,6 +190,20 @@ static bool may_begin(const struct mr_observed_work *work)
     return may;
 }
 
+static void rest_of_all(void)
+{
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i]->rest)
+            on[i]->rest();
+}
+
+static void waits(bool begins, uint64_t stream)
+{
+    for (uint32_t i = 0; i < used && !forked; i++)
+        if (on[i]->waits)
+            on[i]->waits(begins, stream);
+}
+
 /* A program may end while its last works run, and what these touch is told when they end. Waits until all have ended,
  * or none has for five seconds. */
 static void let_works_end(void)
@@ -328,6 +342,8 @@ const struct mr_observer *millrace_observer(const struct mr_observed_driver *dri
                                  .access = access_boxes,
                                  .slice = slice,
                                  .may_begin = may_begin,
+                                 .rest = rest_of_all,
+                                 .waits = waits,
                                  .finish = finish};
     return &table;
 }

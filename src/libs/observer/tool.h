@@ -13,6 +13,8 @@
 
 #include "observe/observe.h"
 
+extern const struct obs_tool obs_tool_schedule; /* schedule_tool.c */
+
 struct obs_tool {
     const char *name;
     uint32_t points; /* bits of enum mr_observe_point that it wants when it is on */
@@ -29,6 +31,8 @@ struct obs_tool {
     void (*access)(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count);
     void (*slice)(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to);
     bool (*may_begin)(const struct mr_observed_work *work);
+    void (*rest)(void);
+    void (*waits)(bool on, uint64_t stream);
 
     /* How much the tool has found: a number that grows. When it has grown, `write` is called. Any thread; quick. */
     uint64_t (*found)(void);
