@@ -141,13 +141,21 @@ static void threads(void)
     queue(2, "C");
 }
 
+/* Ends without waiting. */
+static void end(void)
+{
+    queue(0, "A");
+    queue(1, "B");
+    exit(0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*function)(void);
-    } parts[] = {{"four", four},     {"graph", graph},   {"poll", poll},      {"outside", outside},
-                 {"events", events}, {"copies", copies}, {"threads", threads}};
+    } parts[] = {{"four", four},     {"graph", graph},   {"poll", poll},       {"outside", outside},
+                 {"events", events}, {"copies", copies}, {"threads", threads}, {"end", end}};
     CUcontext context;
     CUdevice device;
     if (argc < 2 || cuInit(0) != CUDA_SUCCESS)

@@ -362,6 +362,21 @@ static void unknown_works_are_free(void **state)
     obs_schedule_free(schedule);
 }
 
+/* At the end of the process all that is held begins. */
+static void an_open_schedule_holds_nothing(void **state)
+{
+    (void)state;
+    struct obs_schedule_options options;
+    char problem[256];
+    assert_true(obs_schedule_read("reversed", &options, problem, sizeof problem));
+    struct obs_schedule *schedule = obs_schedule_new(&options);
+    assert_true(obs_schedule_bound(schedule, 1, 1, 1, 1) && obs_schedule_bound(schedule, 2, 2, 1, 2));
+    assert_false(obs_schedule_ask(schedule, 1, 0));
+    assert_true(obs_schedule_open(schedule));
+    assert_true(obs_schedule_ask(schedule, 1, 0) && obs_schedule_ask(schedule, 2, 0));
+    obs_schedule_free(schedule);
+}
+
 static void many_works(void **state)
 {
     (void)state;
@@ -443,6 +458,7 @@ int main(void)
         cmocka_unit_test(a_thread_that_runs_may_still_come_to_it),
         cmocka_unit_test(steps_are_held_by_their_node),
         cmocka_unit_test(unknown_works_are_free),
+        cmocka_unit_test(an_open_schedule_holds_nothing),
         cmocka_unit_test(many_works),
         cmocka_unit_test(bad_options_are_told),
     };

@@ -15,7 +15,8 @@ PROGRAM, LIBRARIES = sys.argv[1:3]
 
 
 def run(schedule: str, what: str, workers: int = 1) -> tuple[list[str], dict, str]:
-    """What the program printed, what it left, and the log."""
+    """What the program printed, what it left, and the log. A busy machine is no reason to let anything go."""
+    schedule += "" if "patience" in schedule else ":patience=60000"
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"LD_LIBRARY_PATH": LIBRARIES, "MILLRACE_OBSERVE": f"schedule:{schedule}", "MILLRACE_OBSERVE_OUT": folder,
                                     "MILLRACE_WORKERS": str(workers)}
@@ -96,6 +97,13 @@ def test_let_go() -> None:
     assert sorted(printed[-1].split()[0]) == ["A", "B"] and left["overdue"] > 0, (printed, left)
     for schedule in ("eager", "random:seed=1", "random:seed=2", "late:patience=200", "reversed:patience=200"):
         assert sorted(run(schedule, "threads")[0][-1].split()[0]) == ["A", "B", "C"]
+
+
+def test_end() -> None:
+    """A program that ends while its work is held ends at once."""
+    for schedule in ("late:patience=60000", "reversed:patience=60000", "random:seed=1:patience=60000"):
+        _, left, log = run(schedule, "end")
+        assert left["end"] == "exit" and left["overdue"] == 0 and "does not end" not in log, (left, log)
 
 
 def test_bad() -> None:

@@ -14,10 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "explore.h"
 #include "millrace.h"
 #include "report/read.h"
 #include "report/suppress.h"
 #include "report/write.h"
+#include "witness.h"
 
 static const char usage[] =
     "Usage: millrace check [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"
@@ -36,6 +38,8 @@ static const char usage[] =
     "  --tool NAME            race (the default)\n"
     "  --luck                 report also what hardware orders though no manual says so\n"
     "  --results FOLDER       leave what the processes found in FOLDER; without PROGRAM: report what is there\n"
+    "  --witnesses FOLDER     make FOLDER/race-1.json, ... from which 'millrace replay' shows what each race does\n"
+    "  --explore N            instead, run PROGRAM under N orders of its work; 'millrace check --explore --help'\n"
     "  -v, --verbose          name processes, modules, and rules that leave nothing out\n"
     "\n"
     "The exit status is the program's if that is not 0 (128 and the signal's number if a signal ended it), else 0, or\n"
@@ -50,7 +54,7 @@ static const char *const forms[FORMS] = {"text", "json", "sarif", "html"};
 
 struct request {
     enum form form;
-    const char *output, *tool, *results;
+    const char *output, *tool, *results, *witnesses;
     struct suppressions suppressions;
     struct report_style style;
     int found_status;
@@ -59,7 +63,7 @@ struct request {
     FILE *out;
 };
 
-enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, LUCK, RESULTS };
+enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, LUCK, RESULTS, WITNESSES };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -72,6 +76,7 @@ static const struct option options[] = {
     {"tool", required_argument, NULL, TOOL},
     {"luck", no_argument, NULL, LUCK},
     {"results", required_argument, NULL, RESULTS},
+    {"witnesses", required_argument, NULL, WITNESSES},
     {0},
 };
 
@@ -125,6 +130,9 @@ static int take_option(struct request *request, int option)
         return strcmp(optarg, "race") == 0 ? 0 : bad_value("--tool", optarg, "race");
     case LUCK:
         request->luck = true;
+        return 0;
+    case WITNESSES:
+        request->witnesses = optarg;
         return 0;
     default:
         request->results = optarg;
@@ -312,6 +320,7 @@ static bool report_on(struct request *request, bool *found)
     }
     suppress_apply(&request->suppressions, &report);
     good = write_report(request, &report) && good;
+    good = (!request->witnesses || witness_write_all(request->folder, request->witnesses)) && good;
     *found = report_shown(&report) > 0;
     report_free(&report);
     return good;
@@ -360,6 +369,8 @@ int tool_check(int argc, char **argv)
 {
     struct request request = {.tool = "race", .found_status = 1};
     char **program = NULL;
+    if (tool_explores(argc, argv))
+        return tool_explore(argc, argv);
     int status = take_options(&request, argc + 1, argv - 1, &program);
     if (status == 0)
         status = check(&request, program);

@@ -13,6 +13,8 @@ static const char usage[] =
     "  run [--] PROGRAM [ARGUMENTS]  run a program with Millrace in place of NVIDIA's driver\n"
     "  check [--] PROGRAM [ARGUMENTS]\n"
     "                                run a program and report missing synchronisation; `millrace check --help` says more\n"
+    "  replay WITNESS [--] PROGRAM [ARGUMENTS]\n"
+    "                                run a program so that a race that `millrace check` has found does its damage\n"
     "  cc [OPTIONS] FILE...          compile and link CUDA C++ as nvcc does, by clang 19; `millrace cc --help` says more\n"
     "  info [--json]                 show the devices, their limits, the cache and the settings in force\n"
     "  env                           list the settings: environment variables, defaults, what they do\n"
@@ -33,7 +35,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*function)(int argc, char **argv);
-    } commands[] = {{"run", tool_run}, {"check", tool_check}, {"cc", tool_cc}, {"info", tool_info}, {"env", tool_env}};
+    } commands[] = {{"run", tool_run}, {"check", tool_check}, {"replay", tool_replay},
+                    {"cc", tool_cc},   {"info", tool_info},   {"env", tool_env}};
 
     if (argc < 2) {
         fputs(usage, stderr);
@@ -50,7 +53,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].function(argc - 2, argv + 2);
-    fprintf(stderr, "millrace: '%s' is no command; there are run, check, cc, info and env (see 'millrace --help')\n",
+    fprintf(stderr,
+            "millrace: '%s' is no command; there are run, check, replay, cc, info and env (see 'millrace --help')\n",
             argv[1]);
     return 2;
 }

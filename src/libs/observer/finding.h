@@ -85,6 +85,8 @@ struct mr_finding_allocation {
     enum mr_allocation_kind kind;
     const char *call; /* that made it */
     uint32_t site;
+    uint32_t thread; /* of that call, as in struct mr_side */
+    uint64_t of_thread;
     const char *free_call; /* that gave it back, NULL: not yet, or not the finding's matter */
     uint32_t free_site;
 };

@@ -92,7 +92,9 @@ struct mr_finding_allocation obs_generation_allocation(const struct obs_generati
                                           .size = generation->span.end - generation->span.first,
                                           .kind = generation->history.kind,
                                           .call = generation->made.call,
-                                          .site = generation->made.site};
+                                          .site = generation->made.site,
+                                          .thread = generation->made.thread,
+                                          .of_thread = generation->made.of_thread};
 }
 
 static struct obs_told told_of(const struct obs_generation *generation)

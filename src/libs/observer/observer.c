@@ -232,6 +232,9 @@ static void finish(int signal)
     char how[32] = "exit";
     if (forked)
         return;
+    for (uint32_t i = 0; i < used && signal == 0; i++)
+        if (on[i]->ends)
+            on[i]->ends();
     if (signal == 0)
         let_works_end();
     for (int wait = 0; atomic_exchange(&writing, true); wait++) {

@@ -183,6 +183,8 @@ static void put_finding(const struct mr_finding *finding, const char *tool, cons
         put_number("first", allocation->base);
         put_number("size", allocation->size);
         put_text("call", allocation->call);
+        put_number("thread", allocation->thread);
+        put_number("of_thread", allocation->of_thread);
         put_text("freed_call", allocation->free_call);
         put_number("freed_site", allocation->free_site);
         print("\"site\": %" PRIu32 "}, ", allocation->site);

@@ -64,6 +64,7 @@ struct obs_schedule {
     bool chosen; /* a work was chosen, and has not been asked about since */
     uint64_t chosen_work, chosen_node;
     bool open; /* the witness's operation is held no longer */
+    bool over; /* nothing is held */
     struct progress hold, until;
     struct { /* the work that the current call has queued last */
         uint32_t thread, work;
@@ -275,7 +276,7 @@ static bool begins(struct obs_schedule *schedule, enum obs_role role)
 /* True for a work that belongs to nothing that the schedule holds. */
 static bool is_free(const struct obs_schedule *schedule, const struct live *live, enum obs_role role)
 {
-    return !live ||
+    return !live || schedule->over ||
            (schedule->options.mode == OBS_PLAIN && (role != OBS_HELD || schedule->open || schedule->until.ended));
 }
 
@@ -581,6 +582,12 @@ enum obs_decision obs_schedule_overdue(struct obs_schedule *schedule)
     else
         choose(schedule, held);
     return OBS_WORK;
+}
+
+bool obs_schedule_open(struct obs_schedule *schedule)
+{
+    schedule->over = true;
+    return schedule->held_count > 0;
 }
 
 struct obs_schedule_counts obs_schedule_count(const struct obs_schedule *schedule)

@@ -115,6 +115,9 @@ enum obs_decision obs_schedule_rest(struct obs_schedule *schedule);
  * schedule says. */
 enum obs_decision obs_schedule_overdue(struct obs_schedule *schedule);
 
+/* From now on everything may begin. True: something is held, which is to be asked about again. */
+bool obs_schedule_open(struct obs_schedule *schedule);
+
 /* Does the thread run, as far as the schedule knows? */
 bool obs_schedule_runs(const struct obs_schedule *schedule, uint32_t thread);
 

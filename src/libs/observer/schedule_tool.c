@@ -214,6 +214,14 @@ static void tool_waits(bool on, uint64_t stream)
         driver->ask_again();
 }
 
+static void tool_ends(void)
+{
+    if (!acts)
+        return;
+    pthread_mutex_lock(&lock);
+    carry_out(obs_schedule_open(schedule) ? OBS_WORK : OBS_NOTHING);
+}
+
 /* ---- the thread that looks whether anything moves ---- */
 
 static void *look(void *data)
@@ -286,5 +294,6 @@ const struct obs_tool obs_tool_schedule = {
     .may_begin = tool_may_begin,
     .rest = tool_rest,
     .waits = tool_waits,
+    .ends = tool_ends,
     .write = obs_schedule_write,
 };

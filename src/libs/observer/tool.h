@@ -33,6 +33,8 @@ struct obs_tool {
     bool (*may_begin)(const struct mr_observed_work *work);
     void (*rest)(void);
     void (*waits)(bool on, uint64_t stream);
+    /* The process ends by exit: nothing is to be held any more. Once, before the last works are waited for. */
+    void (*ends)(void);
 
     /* How much the tool has found: a number that grows. When it has grown, `write` is called. Any thread; quick. */
     uint64_t (*found)(void);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Witnesses: files from which `millrace replay` makes a race do its damage.
+ *
+ * A witness names two operations by the calls that asked for them (src/libs/observer/schedule.h), the bytes that both
+ * touch, and the program. In the program's own order the earlier operation comes first; forced, it is held until the
+ * later one is done. A file is JSON, "format": "millrace-witness", and is good for the version of Millrace that made
+ * it. */
+#ifndef MILLRACE_WITNESS_H
+#define MILLRACE_WITNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct witness_side {
+    char name[80];    /* as the schedule's options have it */
+    char title[200];  /* in words, for people */
+    bool reads, writes;
+};
+
+struct witness {
+    char kind[40];
+    char program[4096]; /* its path */
+    uint64_t identity;  /* obs_identity of it */
+    struct witness_side earlier, later;
+    char bytes[100];    /* as the schedule's options have it; "": not known */
+};
+
+/* Reads a witness. False, with a message from `millrace replay`: it can't be read, is cut short, is no witness, or is
+ * of another version. */
+bool witness_read(const char *path, struct witness *out);
+
+/* Makes witnesses FOLDER/race-N.json, N from 1 up, of the findings that the processes of a run have left in `results`,
+ * and tells of each on standard error. A finding for which no schedule can change the order has none. The folder is
+ * made if it is not there. False, with a message from `millrace check`: not all could be written. */
+bool witness_write_all(const char *results, const char *folder);
+
+#endif
