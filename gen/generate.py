@@ -11,7 +11,7 @@ change of the table rebuilds exactly what depends on it.
 import sys
 from pathlib import Path
 
-from millrace_gen import calls, coverage, errors, exports, header, proc_table, runtime, table
+from millrace_gen import calls, coverage, errors, exports, header, math, proc_table, runtime, table
 
 KINDS = {
     "cuda.h": lambda f, e, inc: header.emit_cuda_h(f, e, inc),
@@ -45,13 +45,18 @@ RUNTIME_HEADERS = ("cuda_runtime_api.h", "cuda_profiler_api.h", "driver_types.h"
 for name in RUNTIME_HEADERS:
     RUNTIME_KINDS[name] = lambda f, e, inc, name=name: runtime.emit_header(name, f, e, inc)
 
+# The libraries of mathematics, from spec/math/.
+MATH_KINDS = math.kinds()
+
 
 def main(argv):
-    if len(argv) != 5 or argv[3] not in KINDS | RUNTIME_KINDS:
+    if len(argv) != 5 or argv[3] not in KINDS | RUNTIME_KINDS | MATH_KINDS:
         sys.exit(__doc__)
     spec_dir, include_dir, kind, output = argv[1:]
     try:
-        if kind in KINDS:
+        if kind in MATH_KINDS:
+            text = MATH_KINDS[kind](spec_dir, include_dir)
+        elif kind in KINDS:
             text = KINDS[kind](table.load(spec_dir), table.load_errors(spec_dir), include_dir)
         else:
             text = RUNTIME_KINDS[kind](runtime.load(spec_dir), runtime.load_errors(spec_dir), include_dir)

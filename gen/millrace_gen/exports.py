@@ -273,8 +273,8 @@ def exported_names(functions):
     return sorted(names)
 
 
-# What the driver exports beside the table, for Millrace's own libcudart alone (src/object/device.h).
-PRIVATE = ["millrace_prefer_capability"]
+# What the driver exports beside the table, for Millrace's own libraries alone (src/object/device.h, src/command/parts.h).
+PRIVATE = ["millrace_prefer_capability", "millrace_submit_parts"]
 
 
 def emit_map(functions):

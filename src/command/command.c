@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "command/parts.h"
 #include "kernel/launch.h"
 
 /* Copies and fills need records of two cache lines, all others of one. */
@@ -47,6 +48,9 @@ void mr_command_free(struct mr_command *command)
     case MR_COMMAND_WAIT:
         if (command->wait.on)
             mr_mark_drop(command->wait.on);
+        break;
+    case MR_COMMAND_PARTS:
+        mr_parts_drop(command->parts);
         break;
     case MR_COMMAND_ASYNC:
         command->async.free(command->async.data);
@@ -92,6 +96,7 @@ const char *mr_command_name(enum mr_command_kind kind)
         [MR_COMMAND_FILL] = "fill",
         [MR_COMMAND_LAUNCH] = "kernel launch",
         [MR_COMMAND_HOST] = "host function",
+        [MR_COMMAND_PARTS] = "work of a library",
         [MR_COMMAND_CALLBACK] = "stream callback",
         [MR_COMMAND_RECORD] = "event record",
         [MR_COMMAND_WAIT] = "event wait",

@@ -14,12 +14,14 @@
 
 struct mr_job;
 struct mr_launch;
+struct mr_parts;
 
 enum mr_command_kind {
     MR_COMMAND_COPY,
     MR_COMMAND_FILL,
     MR_COMMAND_LAUNCH,
     MR_COMMAND_HOST,      /* cuLaunchHostFunc */
+    MR_COMMAND_PARTS,     /* work of a library beside the driver (parts.h) */
     MR_COMMAND_CALLBACK,  /* cuStreamAddCallback: gets the stream and its status */
     MR_COMMAND_RECORD,    /* completes a mark */
     MR_COMMAND_WAIT,      /* holds the stream until a mark completes */
@@ -94,6 +96,7 @@ struct mr_command {
             CUhostFn function;
             void *data;
         } host;
+        struct mr_parts *parts; /* counted */
         struct {
             CUstreamCallback function;
             void *data;

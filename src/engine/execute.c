@@ -4,6 +4,7 @@
  * Launches have their own way (job.c); records, waits and what ends later are the stream's business. */
 #include "base/call_program.h"
 #include "base/log.h"
+#include "command/parts.h"
 #include "engine/transfer.h"
 #include "engine/workers.h"
 #include "kernel/fault.h"
@@ -68,6 +69,8 @@ CUresult mr_command_execute(struct mr_command *command, CUresult status)
         return mr_fault_guard(copy_work, &command->copy);
     case MR_COMMAND_FILL:
         return mr_fault_guard(fill_work, &command->fill);
+    case MR_COMMAND_PARTS:
+        return mr_fault_guard(mr_parts_run_all, command->parts);
     case MR_COMMAND_HOST:
         return call_host(command->host.function, command->host.data);
     case MR_COMMAND_CALLBACK:

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cutting long copies and fills into pieces, which the engine shares out as it does the blocks of a grid.
+/* Cutting long copies and fills into pieces, which the engine shares out as it does the blocks of a grid. What a
+ * library gives in parts is cut already.
  *
  * One core moves about half of what a small machine's memory can, and a tenth of a large one's. A piece takes about a
  * tenth of a millisecond, so that waking another thread for it pays. */
+#include "command/parts.h"
 #include "engine/bulk.h"
 #include "engine/transfer.h"
 
@@ -42,12 +44,18 @@ static size_t run_of(const struct mr_command *command)
 
 uint64_t mr_transfer_pieces(const struct mr_command *command)
 {
+    if (command->kind == MR_COMMAND_PARTS)
+        return command->parts->count;
     size_t size = run_of(command);
     return size < SHARE_LEAST ? 1 : (size + PIECE - 1) / PIECE;
 }
 
 void mr_transfer_run(const struct mr_command *command, uint64_t first, uint64_t end)
 {
+    if (command->kind == MR_COMMAND_PARTS) {
+        command->parts->run(command->parts->data, first, end);
+        return;
+    }
     size_t size = run_of(command), start = first * PIECE;
     size_t bytes = end * PIECE < size ? (end - first) * PIECE : size - start;
     if (command->kind == MR_COMMAND_COPY)

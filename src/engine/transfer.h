@@ -21,8 +21,8 @@ void mr_fill_execute(const struct mr_fill *fill);
 /* The value widened to 32 bits by repetition: the pattern of a fill's bytes. */
 uint32_t mr_fill_pattern(uint32_t value, unsigned element);
 
-/* In how many pieces several threads may carry out a command: 1 unless it is a long copy or fill of one run of bytes
- * whose source and destination do not overlap. */
+/* In how many pieces several threads may carry out a command: 1 unless it is work in parts, or a long copy or fill of
+ * one run of bytes whose source and destination do not overlap. */
 uint64_t mr_transfer_pieces(const struct mr_command *command);
 
 /* Carries out pieces [first, end) of such a command. Pieces may run at the same time, in any order. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "command/parts.h"
 #include "engine/batch.h"
 #include "engine/transfer.h"
 #include "graph/conditional.h"
@@ -334,6 +335,17 @@ static bool shared_transfer(struct mr_plan *plan, uint32_t at, const struct mr_w
     return needs->shared != NULL;
 }
 
+static bool shared_parts(struct mr_plan *plan, uint32_t at, const struct mr_work *work, struct mr_step *needs)
+{
+    if (!work->host.parts || work->host.parts->count <= 1)
+        return true;
+    needs->shared = shared_of(plan, at);
+    if (!needs->shared)
+        return false;
+    needs->shared->command = (struct mr_command){.kind = MR_COMMAND_PARTS, .parts = work->host.parts};
+    return true;
+}
+
 /* Makes what a step of this number needs for a work, in *needs, whose other fields it leaves alone. */
 static bool make_needs(struct mr_plan *plan, uint32_t at, const struct mr_work *work, struct mr_step *needs)
 {
@@ -353,6 +365,8 @@ static bool make_needs(struct mr_plan *plan, uint32_t at, const struct mr_work *
     case CU_GRAPH_NODE_TYPE_MEMCPY:
     case CU_GRAPH_NODE_TYPE_MEMSET:
         return shared_transfer(plan, at, work, needs);
+    case CU_GRAPH_NODE_TYPE_HOST:
+        return shared_parts(plan, at, work, needs);
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
         needs->batch = mr_batch_new(work->batch.ops, work->batch.count, work->context);
         if (needs->batch && !(needs->shared = shared_of(plan, at)))

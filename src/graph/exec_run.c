@@ -58,7 +58,7 @@ static uint32_t take_first(struct mr_plan *plan, struct mr_ready *list)
 static bool is_host(const struct mr_plan *plan, uint32_t at)
 {
     const struct mr_work *work = plan->steps[at].work;
-    return work && work->type == CU_GRAPH_NODE_TYPE_HOST;
+    return work && work->type == CU_GRAPH_NODE_TYPE_HOST && !work->host.parts;
 }
 
 /* ---- invitations ---- */
@@ -267,13 +267,18 @@ static bool run_transfer(struct mr_plan *plan, struct mr_step *step, CUresult *s
         *status = run_staged(step);
         return true;
     }
-    if (step->shared) {
+    if (step->shared) { /* cut into pieces, or parts */
         struct mr_shared_step *shared = step->shared;
         atomic_fetch_add_explicit(&plan->inside, 1, memory_order_relaxed);
         if (!mr_job_run_pieces(&shared->job, &shared->command, mr_transfer_pieces(&shared->command), plan->run->key,
                                status))
             return false;
         atomic_fetch_sub_explicit(&plan->inside, 1, memory_order_relaxed);
+        return true;
+    }
+    if (step->work->type == CU_GRAPH_NODE_TYPE_HOST) {
+        struct mr_command parts = {.kind = MR_COMMAND_PARTS, .parts = step->work->host.parts};
+        *status = mr_command_execute(&parts, CUDA_SUCCESS);
         return true;
     }
     struct mr_command command = {.kind =
@@ -356,7 +361,10 @@ static bool carry_out(struct mr_plan *plan, uint32_t at)
         done = run_transfer(plan, step, &status);
         break;
     case CU_GRAPH_NODE_TYPE_HOST:
-        status = run_host(step);
+        if (step->work->host.parts)
+            done = run_transfer(plan, step, &status);
+        else
+            status = run_host(step);
         break;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         if (mr_tells())
@@ -457,7 +465,7 @@ static bool may_wait(const struct mr_plan *plan, uint32_t at)
     const struct mr_step *step = &plan->steps[at];
     return step->work &&
            ((step->work->type == CU_GRAPH_NODE_TYPE_KERNEL && (step->launch->code->flags & MR_CODE_WAITS)) ||
-            step->work->type == CU_GRAPH_NODE_TYPE_HOST);
+            is_host(plan, at));
 }
 
 /* True if what is on the list is better shared than done by this thread alone. */

@@ -35,6 +35,7 @@ struct mr_event;
 struct mr_graph;
 struct mr_graph_memory;
 struct mr_launch;
+struct mr_parts;
 
 /* What a node does. The variant in use follows from `type`. Never changes once a node has it. */
 struct mr_work {
@@ -63,6 +64,7 @@ struct mr_work {
         struct {
             CUhostFn function;
             void *data;
+            struct mr_parts *parts; /* counted: work of a library, which any thread may do; or NULL */
         } host;
         struct mr_graph *child; /* owned: a clone that belongs to the node */
         struct {

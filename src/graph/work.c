@@ -2,6 +2,7 @@
 /* Works: what nodes do. Made by the layer above, which has checked what goes in; freed here when the last node,
  * executable graph or run that shares one lets go. No lock may be held then: a work can own a whole graph. */
 #include "base/alloc.h"
+#include "command/parts.h"
 #include "event/event.h"
 #include "graph/conditional.h"
 #include "graph/graph.h"
@@ -53,6 +54,9 @@ static void free_variant(struct mr_work *work)
     switch ((int)work->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
         free_kernel(work);
+        break;
+    case CU_GRAPH_NODE_TYPE_HOST:
+        mr_parts_drop(work->host.parts);
         break;
     case CU_GRAPH_NODE_TYPE_GRAPH:
         if (work->child && (!work->moved || work->child->parent))

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/call.h"
+#include "command/parts.h"
 #include "event/event.h"
 #include "kernel/launch.h"
 #include "module/module.h"
@@ -325,6 +326,19 @@ CUresult mr_work_from_host(CUhostFn function, void *data, struct mr_work **out)
         return CUDA_ERROR_OUT_OF_MEMORY;
     work->host.function = function;
     work->host.data = data;
+    *out = work;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_work_from_parts(struct mr_parts *parts, struct mr_work **out)
+{
+    struct mr_work *work;
+    CUresult status = mr_work_from_host(mr_parts_run_all, parts, &work);
+    if (status != CUDA_SUCCESS) {
+        mr_parts_drop(parts);
+        return status;
+    }
+    work->host.parts = parts;
     *out = work;
     return CUDA_SUCCESS;
 }

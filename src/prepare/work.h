@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 
 struct mr_launch_request;
+struct mr_parts;
 struct mr_side;
 
 /* A kernel's launch, in the function's context or, for params->kern, in params->ctx or the current one.
@@ -46,6 +47,9 @@ CUresult mr_work_from_sides(const struct mr_side *to, const struct mr_side *from
     __attribute__((warn_unused_result));
 
 CUresult mr_work_from_host(CUhostFn function, void *data, struct mr_work **out) __attribute__((warn_unused_result));
+/* Work in parts (command/parts.h), as a host node that any thread may run. Takes over a reference to `parts`, also on
+ * failure. */
+CUresult mr_work_from_parts(struct mr_parts *parts, struct mr_work **out) __attribute__((warn_unused_result));
 CUresult mr_work_empty(struct mr_work **out) __attribute__((warn_unused_result));
 
 /* A record or a wait: `type` is CU_GRAPH_NODE_TYPE_EVENT_RECORD or CU_GRAPH_NODE_TYPE_WAIT_EVENT. */

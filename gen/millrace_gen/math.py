@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads spec/math/*.toml, the tables of the libraries of mathematics, and writes their files from them.
+
+A row is a family: functions that differ in the type of their elements, and in whether sizes have 32 or 64 bits. All of
+a family's functions call one body, which is told by a form which of them was called.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from .table import TableError
+from .text import GENERATED, wrap_call
+
+MAJORS = (12, 13)
+KEYS = {"name", "forms", "suffix", "wide", "returns", "params", "done"}
+ELEMENTS = {"S": "float", "D": "double", "C": "cuComplex", "Z": "cuDoubleComplex", "H": "__half", "X": None}
+REALS = {"S": "float", "D": "double", "C": "float", "Z": "double", "H": "__half", "X": None}
+
+
+@dataclass
+class Library:
+    """What differs between libraries: the status, and how a function refuses."""
+
+    name: str
+    status: str
+    impl: str
+    headers: tuple
+    title: str
+
+
+LIBRARIES = {
+    "cublas": Library("cublas", "cublasStatus_t", "cublas_impl.h", ("cublas_api.h", "cublas_v2.h"), "cuBLAS"),
+    "cublasLt": Library("cublasLt", "cublasStatus_t", "cublasLt_impl.h", ("cublasLt.h",), "cuBLASLt"),
+}
+
+
+@dataclass
+class Family:
+    library: Library
+    section: str
+    name: str
+    forms: dict
+    suffix: str
+    wide: bool
+    returns: str
+    params: list
+    done: bool
+
+    @property
+    def body(self):
+        return f"mr_{self.library.name.lower()}_{self.name}"
+
+    def symbols(self):
+        """(letter, wide, name in programs, exported symbol) of each function."""
+        for letter, name in self.forms.items():
+            yield letter, False, name, name + self.suffix
+            if self.wide:
+                yield letter, True, f"{name}_64", f"{name}{self.suffix}_64"
+
+
+def _load_family(library, section, row, where):
+    unknown = set(row) - KEYS
+    if unknown:
+        raise TableError(f"{where}: unknown keys {sorted(unknown)}")
+    for letter in row["forms"]:
+        if letter not in ELEMENTS:
+            raise TableError(f"{where}: {row['name']}: no type has the letter {letter}")
+    return Family(library, section, row["name"], row["forms"], row.get("suffix", ""), row.get("wide", False),
+                  row.get("returns", library.status), row["params"], row["done"])
+
+
+def load(spec_dir, library):
+    """All families of a library, in the order of files and rows."""
+    families, seen = [], set()
+    for path in sorted((Path(spec_dir) / "math").glob("*.toml")):
+        with open(path, "rb") as file:
+            table = tomllib.load(file)
+        if table["library"] not in LIBRARIES:
+            raise TableError(f"{path.name}: no library is called {table['library']}")
+        if table["library"] != library:
+            continue
+        for row in table["function"]:
+            family = _load_family(LIBRARIES[library], table["section"], row, path.name)
+            for _, _, _, symbol in family.symbols():
+                if symbol in seen:
+                    raise TableError(f"{path.name}: {symbol} is there twice")
+                seen.add(symbol)
+            families.append(family)
+    return families
+
+
+def _public(param, letter, wide):
+    """A parameter as a program sees it."""
+    text = param.replace("{T}", ELEMENTS[letter] or "").replace("{R}", REALS[letter] or "")
+    text = re.sub(r"\blong long\b", "long long int", text)
+    return re.sub(r"^(const )?int\b(?! \*\*)", r"\1int64_t", text) if wide else text
+
+
+CLASSES = re.compile(r"\b(__half|__nv_bfloat16)\b")
+
+
+def _name(param):
+    return re.search(r"(\w+)(\[\])?$", param)[1]
+
+
+ELEMENT = r"(\{T\}|\{R\}|void|float|double|__half|__nv_bfloat16|cuComplex|cuDoubleComplex)"
+
+
+def _internal(param, wide):
+    """The same parameter as the body gets it, and the cast that takes it there."""
+    name = _name(param)
+    match = re.match(rf"(const )?{ELEMENT} \*const \w+\[\]$", param)
+    if match:
+        kind = f"{match[1] or ''}void *const *"
+        return kind + name, f"({kind}){name}"
+    match = re.match(rf"const {ELEMENT} \w+\[\]$", param)
+    if match or (wide and re.match(r"const int \w+\[\]$", param)):
+        return f"const void *{name}", name
+    match = re.match(rf"(const )?{ELEMENT} \*\w+$", param)
+    if match:
+        return f"{match[1] or ''}void *{name}", name
+    if wide and re.match(r"int \*\w+$", param):
+        return f"void *{name}", name
+    if re.match(r"(int|long long) \w+$", param):
+        return f"int64_t {name}", name
+    return param, name
+
+
+def emit_impl(families):
+    """The prototypes of the bodies."""
+    library = families[0].library
+    guard = f"MR_{library.name.upper()}_IMPL_H"
+    lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", f"#ifndef {guard}", f"#define {guard}", ""]
+    lines += [f"#include <{header}>" for header in library.headers] + ['#include "libs/math/form.h"', ""]
+    for family in families:
+        if family.done:
+            params = ["const struct mr_form *form"] + [_internal(p, family.wide)[0] for p in family.params]
+            lines.append(wrap_call(f"{family.returns} {family.body}".replace("* ", "*"), params) + ";")
+    return "\n".join(lines + ["", "#endif", ""])
+
+
+def emit_exports(families):
+    """The exported functions."""
+    library = families[0].library
+    lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", f'#include "{library.impl}"', "",
+             f'#include "libs/{library.name.lower()}/refuse.h"', ""]
+    for family in families:
+        for letter, wide, name, symbol in family.symbols():
+            params = [CLASSES.sub(r"\1_raw", _public(p, letter, wide)) for p in family.params]
+            head = wrap_call(f'__attribute__((visibility("default"))) {family.returns} {symbol}', params)
+            if params != [_public(p, letter, wide) for p in family.params]:  # the header has it for C++ alone
+                lines.append(wrap_call(f"{family.returns} {symbol}", params) + ";")
+            lines += [head, "{"]
+            if family.done:
+                lines.append(f"    static const struct mr_form form = {{\"{name}\", '{letter}', {'true' if wide else 'false'}}};")
+                args = ["&form"] + [_internal(p, family.wide)[1] for p in family.params]
+                call = wrap_call("    " + ("" if family.returns == "void" else "return ") + family.body, args)
+                lines.append(call + ";")
+            else:
+                lines += [f"    (void){_name(p)};" for p in params]
+                if family.returns == library.status:
+                    lines.append(f'    return mr_{library.name.lower()}_refuse("{name}");')
+                else:
+                    raise TableError(f"{name}: a function that is not done has to return the library's status")
+            lines += ["}", ""]
+    return "\n".join(lines)
+
+
+def names(families):
+    return sorted(symbol for f in families for _, _, _, symbol in f.symbols())
+
+
+def emit_map(families, major):
+    library = families[0].library
+    lines = [f"# {GENERATED}", f"lib{library.name}.so.{major} {{", "  global:"]
+    lines += [f"    {name};" for name in names(families)]
+    return "\n".join(lines + ["  local:", "    *;", "};", ""])
+
+
+def emit_names(families):
+    return "\n".join(names(families)) + "\n"
+
+
+def _prototypes(families):
+    lines, section = [], None
+    for family in families:
+        if family.section != section:
+            section = family.section
+            lines += ["", f"/* {section}. */"]
+        for letter, wide, _, symbol in family.symbols():
+            text = wrap_call(f"{family.returns} CUBLASWINAPI {symbol}",
+                             [_public(p, letter, wide) for p in family.params]) + ";"
+            # The types of 16 bits are classes, which C has not.
+            lines += ["#ifdef __cplusplus", text, "#endif"] if CLASSES.search(text) else [text]
+    return "\n".join(lines).strip()
+
+
+def _plain_names(families):
+    return "\n".join(f"#define {name} {symbol}" for f in families for _, _, name, symbol in f.symbols() if name != symbol)
+
+
+def emit_header(header, families, include_dir):
+    """A public header, from include/math/<header>.in."""
+    text = (Path(include_dir) / "math" / (header + ".in")).read_text()
+    return text.replace("@PROTOTYPES@", _prototypes(families)).replace("@NAMES@", _plain_names(families))
+
+
+def emit_coverage(families):
+    """The library's coverage page."""
+    title = families[0].library.title
+    total = sum(1 for f in families for _ in f.symbols())
+    done = sum(1 for f in families if f.done for _ in f.symbols())
+    lines = ["<!-- SPDX-License-Identifier: Apache-2.0 -->", f"<!-- {GENERATED} -->", "", f"# Coverage of {title}", "",
+             f"{total} functions: {done} do their work, {total - done} answer NOT_SUPPORTED.", ""]
+    for section in dict.fromkeys(f.section for f in families):
+        lines += [f"## {section}", "", "| functions | `_64` | state |", "| --- | --- | --- |"]
+        for f in families:
+            if f.section == section:
+                lines.append(f"| {', '.join(f.forms.values())} | {'yes' if f.wide else ''} | "
+                             f"{'implemented' if f.done else 'refused'} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def kinds():
+    """What generate.py can write: the name of a file and the function that makes its text."""
+    out = {}
+    for name, library in LIBRARIES.items():
+        def made(emit, name=name):
+            return lambda spec_dir, include_dir: emit(load(spec_dir, name), include_dir)
+        for header in library.headers:
+            out[header] = made(lambda f, inc, header=header: emit_header(header, f, inc))
+        out[library.impl] = made(lambda f, inc: emit_impl(f))
+        out[f"{name}_exports.c"] = made(lambda f, inc: emit_exports(f))
+        out[f"lib{name}.txt"] = made(lambda f, inc: emit_names(f))
+        out[f"{name}-coverage.md"] = made(lambda f, inc: emit_coverage(f))
+        for major in MAJORS:
+            out[f"lib{name}{major}.map"] = made(lambda f, inc, major=major: emit_map(f, major))
+    return out

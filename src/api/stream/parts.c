@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work of Millrace's libraries of mathematics in stream order (command/parts.h). */
+#include "command/parts.h"
+
+#include "capture/capture.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
+#include "stream/stream.h"
+
+/* Takes over the record, also on failure. */
+static CUresult put(struct mr_stream *stream, struct mr_parts *parts)
+{
+    struct mr_command *command = mr_command_new(MR_COMMAND_PARTS);
+    if (!command) {
+        mr_parts_drop(parts);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    command->parts = parts;
+    return mr_stream_submit(stream, command);
+}
+
+/* The same for a stream that is captured. */
+static CUresult put_node(struct mr_stream *stream, struct mr_parts *parts)
+{
+    struct mr_work *work;
+    CUresult status = mr_work_from_parts(parts, &work);
+    return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
+}
+
+CUresult millrace_submit_parts(CUstream handle, uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
+                               void (*release)(void *data), void *data)
+{
+    struct mr_stream *stream;
+    bool captured;
+    CUresult status = mr_stream_resolve(handle, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!run || count == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    status = mr_capture_route(stream, &captured);
+    if (status != CUDA_SUCCESS)
+        return status;
+    /* The data is the caller's until nothing can fail any more: until then the record releases nothing. */
+    struct mr_parts *parts = mr_parts_new(count, run, NULL, data);
+    if (!parts)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    mr_parts_hold(parts);
+    status = captured ? put_node(stream, parts) : put(stream, parts);
+    if (status == CUDA_SUCCESS)
+        parts->release = release;
+    mr_parts_drop(parts);
+    return status;
+}

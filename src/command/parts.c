@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a record of work in parts. */
+#include "command/parts.h"
+
+#include "base/alloc.h"
+
+struct mr_parts *mr_parts_new(uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
+                              void (*release)(void *data), void *data)
+{
+    struct mr_parts *parts = mr_alloc(sizeof *parts);
+    if (!parts)
+        return NULL;
+    *parts = (struct mr_parts){.count = count, .run = run, .release = release, .data = data};
+    atomic_store_explicit(&parts->references, 1, memory_order_relaxed);
+    return parts;
+}
+
+void mr_parts_hold(struct mr_parts *parts)
+{
+    atomic_fetch_add_explicit(&parts->references, 1, memory_order_relaxed);
+}
+
+void mr_parts_drop(struct mr_parts *parts)
+{
+    if (!parts || atomic_fetch_sub_explicit(&parts->references, 1, memory_order_acq_rel) != 1)
+        return;
+    if (parts->release)
+        parts->release(parts->data);
+    mr_free(parts);
+}
+
+void CUDA_CB mr_parts_run_all(void *data)
+{
+    const struct mr_parts *parts = data;
+    parts->run(parts->data, 0, parts->count);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the bodies of libcublas share: the handle, the checks of arguments, the way into the stream.
+ *
+ * A body takes the handle (mr_cublas_enter), checks its arguments (MR_CHECK), copies scalars, and submits a record with
+ * the function that carries it out (libs/math/work.h). */
+#ifndef MR_CUBLAS_BLAS_H
+#define MR_CUBLAS_BLAS_H
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "cublas_impl.h"
+#include "libs/math/cpu.h"
+#include "libs/math/work.h"
+
+/* Behind a handle. Settings are changed without a lock: the manual asks programs not to do so from two threads. */
+struct mr_cublas {
+    CUcontext context; /* current when the handle was made */
+    CUstream stream;
+    cublasPointerMode_t pointer_mode;
+    cublasAtomicsMode_t atomics_mode;
+    cublasMath_t math_mode;
+    int sm_count;
+    void *workspace; /* the program's; never needed */
+    size_t workspace_size;
+    cublasEmulationStrategy_t strategy; /* this one and what follows: kept for the program, and never used */
+    cudaEmulationSpecialValuesSupport special_values;
+    cudaEmulationMantissaControl mantissa_control;
+    int mantissa_bits, mantissa_offset, *mantissa_pointer;
+};
+
+/* The handle's record in *blas, and a current context in the thread. NOT_INITIALIZED, with a line in the log, for a
+ * handle that is not live. */
+cublasStatus_t mr_cublas_enter(const struct mr_form *form, cublasHandle_t handle, struct mr_cublas **blas)
+    __attribute__((warn_unused_result));
+
+/* Says in the log why a call is refused, and returns the status. */
+cublasStatus_t mr_cublas_bad(const struct mr_form *form, cublasStatus_t status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Returns INVALID_VALUE from a body unless the condition holds; the log names the condition. */
+#define MR_CHECK(form, condition) \
+    do { \
+        if (__builtin_expect(!(condition), 0)) \
+            return mr_cublas_bad(form, CUBLAS_STATUS_INVALID_VALUE, "%s does not hold", #condition); \
+    } while (0)
+
+/* Returns NOT_SUPPORTED from a body unless the size, an increment or a leading dimension, fits the CPU library. */
+#define MR_FITS(form, size) \
+    do { \
+        if (__builtin_expect((size) > INT_MAX || (size) < -INT_MAX, 0)) \
+            return mr_cublas_bad(form, CUBLAS_STATUS_NOT_SUPPORTED, "%s is beyond 31 bits", #size); \
+    } while (0)
+
+/* The status of a call whose work the driver took or refused. */
+cublasStatus_t mr_cublas_status(const struct mr_form *form, CUresult result);
+
+/* Submits on the handle's stream. */
+cublasStatus_t mr_cublas_submit(const struct mr_form *form, const struct mr_cublas *blas, uint64_t parts,
+                                void (*run)(void *record, uint64_t first, uint64_t end), const void *record,
+                                size_t size) __attribute__((warn_unused_result));
+
+/* Waits for the stream if the result of the call goes to the host. */
+cublasStatus_t mr_cublas_finish(const struct mr_form *form, const struct mr_cublas *blas)
+    __attribute__((warn_unused_result));
+
+static inline bool mr_cublas_on_device(const struct mr_cublas *blas)
+{
+    return blas->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
+}
+
+/* Types by letter. */
+static inline enum mr_cpu_type mr_type_of(const struct mr_form *form)
+{
+    return form->type == 'S' ? MR_CPU_S : form->type == 'D' ? MR_CPU_D : form->type == 'C' ? MR_CPU_C : MR_CPU_Z;
+}
+
+static inline bool mr_is_complex(enum mr_cpu_type type)
+{
+    return type >= MR_CPU_C;
+}
+
+/* Bytes of an element, and of its real type. */
+static inline size_t mr_size_of(enum mr_cpu_type type)
+{
+    static const unsigned char sizes[] = {4, 8, 8, 16};
+    return sizes[type];
+}
+
+static inline size_t mr_real_size_of(enum mr_cpu_type type)
+{
+    return type == MR_CPU_S || type == MR_CPU_C ? 4 : 8;
+}
+
+static inline bool mr_is_op(cublasOperation_t op)
+{
+    return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
+
+static inline bool mr_is_uplo(cublasFillMode_t uplo)
+{
+    return uplo == CUBLAS_FILL_MODE_LOWER || uplo == CUBLAS_FILL_MODE_UPPER;
+}
+
+static inline bool mr_is_side(cublasSideMode_t side)
+{
+    return side == CUBLAS_SIDE_LEFT || side == CUBLAS_SIDE_RIGHT;
+}
+
+static inline bool mr_is_diag(cublasDiagType_t diag)
+{
+    return diag == CUBLAS_DIAG_NON_UNIT || diag == CUBLAS_DIAG_UNIT;
+}
+
+/* The CPU library's letters. */
+static inline char mr_letter_of_op(cublasOperation_t op)
+{
+    return op == CUBLAS_OP_N ? 'N' : op == CUBLAS_OP_T ? 'T' : 'C';
+}
+
+static inline char mr_letter_of_uplo(cublasFillMode_t uplo)
+{
+    return uplo == CUBLAS_FILL_MODE_UPPER ? 'U' : 'L';
+}
+
+static inline char mr_letter_of_side(cublasSideMode_t side)
+{
+    return side == CUBLAS_SIDE_LEFT ? 'L' : 'R';
+}
+
+static inline char mr_letter_of_diag(cublasDiagType_t diag)
+{
+    return diag == CUBLAS_DIAG_UNIT ? 'U' : 'N';
+}
+
+static inline int64_t mr_at_least_1(int64_t size)
+{
+    return size > 1 ? size : 1;
+}
+
+/* The address `elements` of `size` bytes behind `base`. */
+static inline char *mr_behind(const void *base, int64_t elements, size_t size)
+{
+    return (char *)(uintptr_t)base + elements * (int64_t)size;
+}
+
+/* 1, 0 and -1 of every type. */
+const void *mr_one_of(enum mr_cpu_type type);
+const void *mr_zero_of(enum mr_cpu_type type);
+
+/* C = alpha op(A) op(B) + beta C on this thread; sizes fit 31 bits. */
+void mr_gemm_here(enum mr_cpu_type type, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n,
+                  int64_t k, const void *alpha, const void *a, int64_t lda, const void *b, int64_t ldb,
+                  const void *beta, void *c, int64_t ldc);
+
+#endif

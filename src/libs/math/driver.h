@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver, as the libraries of mathematics use it: its public interface, and one private function for work in
+ * stream order (command/parts.h in the driver). It is opened at the first call and never closed. */
+#ifndef MR_MATH_DRIVER_H
+#define MR_MATH_DRIVER_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MR_MATH_DRIVER_FUNCTIONS(F) \
+    F(cuInit) \
+    F(cuCtxGetCurrent) \
+    F(cuCtxSetCurrent) \
+    F(cuCtxGetDevice) \
+    F(cuCtxSynchronize) \
+    F(cuDeviceGetAttribute) \
+    F(cuDevicePrimaryCtxRetain) \
+    F(cuStreamSynchronize) \
+    F(cuMemcpy2D_v2) \
+    F(cuMemcpy2DAsync_v2)
+
+struct mr_math_driver {
+#define MR_MEMBER(name) __typeof__(name) *name;
+    MR_MATH_DRIVER_FUNCTIONS(MR_MEMBER)
+#undef MR_MEMBER
+    /* As the driver declares it: data goes over on success alone. */
+    CUresult (*submit_parts)(CUstream stream, uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
+                             void (*release)(void *data), void *data);
+};
+extern struct mr_math_driver mr_math_driver;
+
+/* Opens the driver and initialises it. False, with a line in the log, if there is none that has what is needed. Any
+ * thread. */
+bool mr_math_driver_open(void);
+
+/* The thread's current context; where there is none, `wanted`, or the first device's primary context for NULL, is made
+ * current. NULL if that failed. The driver is open. */
+CUcontext mr_math_context(CUcontext wanted);
+
+#endif

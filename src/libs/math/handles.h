@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handles of the libraries of mathematics: a place in a table and a generation. A handle that was destroyed, or never
+ * was one, is recognised. A library has one table; its tables hold at most MR_MATH_HANDLES handles at a time. */
+#ifndef MR_MATH_HANDLES_H
+#define MR_MATH_HANDLES_H
+
+#define MR_MATH_HANDLES 16384u
+
+/* A handle for the object; NULL if the table is full. Any thread, as all of these. */
+void *mr_math_handle_new(void *object);
+
+/* The object, or NULL if the handle is not live. No reference is taken: who destroys a handle that another thread uses
+ * makes that thread's call undefined, as the manuals say. */
+void *mr_math_handle_find(const void *handle);
+
+/* Ends the handle; the object, or NULL if it was not live. */
+void *mr_math_handle_end(const void *handle);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Submitting work, and memory for its parts. */
+#include "libs/math/work.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "libs/math/driver.h"
+
+#define SLOTS 4
+#define KEPT ((size_t)8 << 20) /* more than this is not kept for the next part */
+
+struct mr_scalar mr_scalar_take(const void *pointer, size_t size, bool on_device)
+{
+    struct mr_scalar scalar = {.device = on_device ? pointer : NULL};
+    if (!on_device)
+        memcpy(scalar.value, pointer, size);
+    return scalar;
+}
+
+CUresult mr_math_submit_more(CUstream stream, uint64_t parts, void (*run)(void *record, uint64_t first, uint64_t end),
+                             const void *record, size_t size, const void *more, size_t extra)
+{
+    if (parts == 0)
+        return CUDA_SUCCESS;
+    char *copy = malloc(size + extra);
+    if (!copy)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(copy, record, size);
+    if (extra)
+        memcpy(copy + size, more, extra);
+    CUresult status = mr_math_driver.submit_parts(stream, parts, run, free, copy);
+    if (status != CUDA_SUCCESS)
+        free(copy);
+    return status;
+}
+
+CUresult mr_math_submit(CUstream stream, uint64_t parts, void (*run)(void *record, uint64_t first, uint64_t end),
+                        const void *record, size_t size)
+{
+    return mr_math_submit_more(stream, parts, run, record, size, NULL, 0);
+}
+
+struct scratch {
+    void *at[SLOTS];
+    size_t size[SLOTS];
+};
+
+static pthread_key_t key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static _Thread_local struct scratch *scratch;
+
+static void end_scratch(void *data)
+{
+    struct scratch *all = data;
+    for (unsigned i = 0; i < SLOTS; i++)
+        free(all->at[i]);
+    free(all);
+}
+
+static void make_key(void)
+{
+    (void)pthread_key_create(&key, end_scratch);
+}
+
+void *mr_math_scratch(unsigned slot, size_t bytes)
+{
+    if (!scratch) {
+        pthread_once(&key_once, make_key);
+        scratch = calloc(1, sizeof *scratch);
+        if (!scratch)
+            return NULL;
+        pthread_setspecific(key, scratch);
+    }
+    bytes = (bytes + 63) & ~(size_t)63;
+    bool is_large = scratch->size[slot] > KEPT && bytes <= KEPT;
+    if (scratch->size[slot] < bytes || is_large || !scratch->at[slot]) {
+        free(scratch->at[slot]);
+        scratch->at[slot] = aligned_alloc(64, bytes ? bytes : 64);
+        scratch->size[slot] = scratch->at[slot] ? bytes : 0;
+    }
+    return scratch->at[slot];
+}
+
+void mr_math_short_of_memory(const char *function)
+{
+    mr_log(MR_LOG_ERROR, "%s: memory is short: its result is not written", function);
+}

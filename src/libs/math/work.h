@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work in stream order: what every function of the libraries comes down to.
+ *
+ * A body checks its arguments, fills in a record of them, and submits it with a function that carries it out in parts.
+ * The driver runs the parts when the stream's turn has come, on as many of its threads as are free; or it puts them
+ * into the graph to which the stream is captured, and runs them whenever that is launched. Parts are cut by the
+ * problem's size alone, never by the number of threads: so results are the same on every run.
+ *
+ * Scalars: with host pointers the record has a copy, made when the function is called; with device pointers it has the
+ * pointer, which is read when the work runs. */
+#ifndef MR_MATH_WORK_H
+#define MR_MATH_WORK_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mr_scalar {
+    const void *device; /* where it is read; NULL: `value` has it */
+    _Alignas(16) unsigned char value[16];
+};
+
+/* A scalar of `size` bytes (16 at most) behind a pointer that is not NULL. */
+struct mr_scalar mr_scalar_take(const void *pointer, size_t size, bool on_device);
+
+static inline const void *mr_scalar_at(const struct mr_scalar *scalar)
+{
+    return scalar->device ? scalar->device : scalar->value;
+}
+
+/* Submits `parts` parts of run(record, first, end), which gets a copy of the `size` bytes at `record`. No part may call
+ * the driver. No part at all is a success. The thread has a current context. Statuses are those of cuLaunchHostFunc. */
+CUresult mr_math_submit(CUstream stream, uint64_t parts, void (*run)(void *record, uint64_t first, uint64_t end),
+                        const void *record, size_t size) __attribute__((warn_unused_result));
+
+/* The same with `extra` more bytes behind a copied record: bytes at `more`, for arrays that a function gets by host
+ * pointer. */
+CUresult mr_math_submit_more(CUstream stream, uint64_t parts, void (*run)(void *record, uint64_t first, uint64_t end),
+                             const void *record, size_t size, const void *more, size_t extra)
+    __attribute__((warn_unused_result));
+
+/* How many parts of `each` there are in `all`; 0 for 0. */
+static inline uint64_t mr_parts_of(uint64_t all, uint64_t each)
+{
+    return all / each + (all % each != 0);
+}
+
+/* Memory of this part's own for a while, on a boundary of 64 bytes; each thread keeps some for the next part. NULL when
+ * memory is short. Slots are 0 to 3: a later call with the same slot on the same thread takes it over. */
+void *mr_math_scratch(unsigned slot, size_t bytes) __attribute__((warn_unused_result));
+
+/* For a part that can't go on because memory is short: says so in the log. What the part would have written is left
+ * as it was. */
+void mr_math_short_of_memory(const char *function);
+
+#endif

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Records what NVIDIA's libcublas answers, on a machine that has a GPU.
+#
+#     record.sh OUTPUT-DIRECTORY [math_cases arguments]
+#
+# Needs a C compiler and a CUDA toolkit with its libraries (CUDA_HOME, or the usual place). Leaves in OUTPUT-DIRECTORY
+# the golden file, named after GPU and driver, and stderr.txt.
+set -eu
+
+out=${1:?usage: record.sh OUTPUT-DIRECTORY [math_cases arguments]}
+shift
+here=$(cd "$(dirname "$0")" && pwd)
+toolkit=${CUDA_HOME:-/usr/local/cuda}
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+mkdir -p "$out"
+library() {
+    find -L "$toolkit/lib64" "$toolkit/lib" "$toolkit/targets" -type f -name "$1" 2>/dev/null | head -n 1
+}
+stub=$(library libcuda.so)
+[ -n "$stub" ] || stub=$(ldconfig -p | awk '$1 == "libcuda.so.1" { print $NF; exit }')
+blas=$(library libcublas.so)
+runtime=$(library libcudart.so)
+[ -n "$stub" ] && [ -n "$runtime" ] && [ -n "$blas" ] || { echo "no libcuda, libcudart or libcublas under $toolkit" >&2; exit 1; }
+common="$here/../gold_answer.c $here/../gold_main.c $here/../gold_names.c $here/../gold_peer.c $here/../gold_ptx.c"
+common="$common $here/../runtime/rt.c $here/../runtime/rt_names.c $here/../runtime/rt_register.c"
+# shellcheck disable=SC2086
+${CC:-cc} -std=gnu17 -O1 -g -Wno-deprecated-declarations "-I$toolkit/include" -o "$build/math_cases" $common "$here"/*.c "$blas" "$runtime" "$stub" \
+    "-Wl,-rpath,$(dirname "$runtime")" -lpthread -ldl -lm
+command -v nvidia-smi >/dev/null || { echo "the cases are built, but there is no GPU here: nothing is recorded" >&2; exit 1; }
+gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)
+short=$(echo "$gpu" | cut -d' ' -f1,2 | tr 'A-Z ' 'a-z-')
+golden=$out/$short-${driver%%.*}.txt
+{
+    echo "# What NVIDIA's libcublas answered; made by record.sh, compared by compare.py."
+    echo "# gpu: $gpu"
+    echo "# driver: $driver"
+    echo "# library: $(readlink -f "$blas" | sed 's|.*/||')"
+    echo "# date: $(date -u +%Y-%m-%d)"
+    "$build/math_cases" "$@" 2>"$out/stderr.txt"
+} >"$golden"
+echo "$(grep -vc '^#' "$golden") cases: $golden"

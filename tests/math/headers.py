@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The headers of the libraries of mathematics, each alone, in C and C++ by both compilers; and beside NVIDIA's, where
+those are on the machine: each enumerator's value, each type's size and each function's parameters.
+
+    headers.py OUR_INCLUDE_FOLDER HEADER…
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+LANGUAGES = {"c": ("gcc", "clang-19"), "c++": ("g++", "clang++-19")}
+
+
+def compile_alone(folder, header):
+    """Complaints of compilers about a source that includes the header alone."""
+    wrong = []
+    for language, compilers in LANGUAGES.items():
+        for compiler in compilers:
+            if shutil.which(compiler):
+                done = subprocess.run([compiler, "-fsyntax-only", "-Wall", "-Werror", "-x", language, "-I", folder, "-"],
+                                      input=f"#include <{header}>\n", text=True, capture_output=True)
+                if done.returncode:
+                    wrong.append(f"{compiler} -x {language}: {header}: {done.stderr[:800]}")
+    return wrong
+
+
+def read(folder, header):
+    """The header as the C++ preprocessor leaves it: only its own parts."""
+    text = subprocess.run(["g++", "-E", "-x", "c++", "-I", folder, "-"], input=f"#include <{header}>\n", text=True, check=True,
+                          capture_output=True).stdout
+    kept, own = [], False
+    for line in text.splitlines():
+        mark = re.match(r'# \d+ "([^"]*)"', line)
+        if mark:
+            own = Path(mark[1]).name.startswith(("cublas", "library_types"))
+        elif own:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def parameters(text):
+    """The parameters' types, one form of each."""
+    types = []
+    for parameter in text.split(","):
+        parameter = re.sub(r"\s+", " ", parameter).strip()
+        array = parameter.endswith("]")
+        parameter = re.sub(r"\s*\w*\s*(\[\d*\])?$", "", parameter) if parameter != "void" else parameter
+        types.append(re.sub(r"\s*\*\s*", "*", parameter) + ("*" if array else ""))
+    return [t.replace("long long int", "long long").replace("cudaDataType_t", "cudaDataType") for t in types]
+
+
+def functions(text):
+    return {name: parameters(params) for name, params in re.findall(r"\b(cublas\w+)\s*\(([^(){};]*)\)\s*;", text)}
+
+
+def enumerators(text):
+    names = []
+    for body in re.findall(r"\benum\s*\w*\s*\{([^}]*)\}", text):
+        names += [entry.split("=")[0].strip() for entry in body.split(",") if entry.strip()]
+    return names
+
+
+def types(text):
+    return re.findall(r"\}\s*(cublas\w+_t)\s*;", text)
+
+
+def answers(folder, header, names, sizes):
+    """What a program prints of the names."""
+    lines = [f"#include <{header}>", "#include <stdio.h>", "int main() {"]
+    lines += [f'printf("{n} %lld\\n", (long long)({n}));' for n in names]
+    lines += [f'printf("{n} %zu\\n", sizeof({n}));' for n in sizes]
+    with tempfile.TemporaryDirectory() as room:
+        program = Path(room) / "probe"
+        subprocess.run(["g++", "-w", "-x", "c++", "-I", folder, "-", "-o", program], input="\n".join(lines + ["}"]), text=True, check=True)
+        return subprocess.run([program], text=True, check=True, capture_output=True).stdout.splitlines()
+
+
+def compare(ours, theirs, header):
+    mine, other = read(ours, header), read(theirs, header)
+    wrong = []
+    have, want = functions(mine), functions(other)
+    for name in want:
+        if name not in have:
+            wrong.append(f"{header}: {name} is missing")
+        elif have[name] != want[name]:
+            wrong.append(f"{header}: {name} has {have[name]}, NVIDIA's {want[name]}")
+    wrong += [f"{header}: {name} is not NVIDIA's" for name in have if name not in want]
+    names, sizes = enumerators(other), types(other)
+    wrong += [f"{header}: {name} is missing" for name in set(names) - set(enumerators(mine))]
+    wrong += [f"{header}: {name} is missing" for name in set(sizes) - set(types(mine))]
+    if not wrong:
+        for a, b in zip(answers(ours, header, names, sizes), answers(theirs, header, names, sizes)):
+            if a != b:
+                wrong.append(f"{header}: {a}, NVIDIA's {b}")
+    print(f"{header}: {len(want)} functions, {len(names)} enumerators, {len(sizes)} types compared")
+    return wrong
+
+
+def main(argv):
+    ours, headers = argv[1], argv[2:]
+    theirs = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"
+    wrong = []
+    for header in headers:
+        wrong += compile_alone(ours, header)
+        version = re.search(r"define CUBLAS_VER_MAJOR 13", (theirs / "cublas_api.h").read_text()) if (theirs / header).exists() else None
+        if version and not wrong:
+            wrong += compare(ours, theirs, header)
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
