@@ -66,6 +66,7 @@ void mr_tell_describe(const struct mr_command *command, uint64_t stream, const s
         mr_tell_describe_launch(command->launch, out);
         break;
     case MR_COMMAND_HOST:
+    case MR_COMMAND_PARTS:
     case MR_COMMAND_CALLBACK:
         out->kind = MR_OBSERVED_HOST;
         break;

@@ -52,7 +52,7 @@ enum mr_observed_kind {
     MR_OBSERVED_KERNEL,
     MR_OBSERVED_COPY,
     MR_OBSERVED_FILL,
-    MR_OBSERVED_HOST,      /* cuLaunchHostFunc, cuStreamAddCallback */
+    MR_OBSERVED_HOST,      /* cuLaunchHostFunc, cuStreamAddCallback, work of libraries */
     MR_OBSERVED_MEMORY_OP, /* cuStreamWaitValue, WriteValue, batches */
     MR_OBSERVED_GRAPH,
     MR_OBSERVED_RECORD,    /* event nodes of graphs alone */
