@@ -24,7 +24,7 @@ LIBRARIES = "libs/"
 GENERATED = {
     "api_impl.h": "api", "error_table.inc": "api", "compile/codegen_interface.h": "compile", "observe/calls.h": "observe",
     "runtime_impl.h": "libs/cudart", "runtime_errors.inc": "libs/cudart", "runtime_driver.inc": "libs/cudart",
-    "redirect_names.h": "libs/redirect", "cublas_impl.h": "libs/cublas",
+    "redirect_names.h": "libs/redirect", "cublas_impl.h": "libs/cublas", "cublasLt_impl.h": "libs/cublaslt",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LIMITS = {".c": 1000, ".S": 300}

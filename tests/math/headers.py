@@ -52,6 +52,7 @@ def parameters(text):
         array = parameter.endswith("]")
         parameter = re.sub(r"\s*\w*\s*(\[\d*\])?$", "", parameter) if parameter != "void" else parameter
         types.append(re.sub(r"\s*\*\s*", "*", parameter) + ("*" if array else ""))
+    types = types if types != [""] else ["void"]
     return [t.replace("long long int", "long long").replace("cudaDataType_t", "cudaDataType") for t in types]
 
 

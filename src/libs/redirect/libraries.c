@@ -27,6 +27,8 @@ static struct library {
     {.stem = "libnvJitLink", .version = "12"}, {.stem = "libnvJitLink", .version = "13"},
     {.stem = "libnvJitLink", .version = ""},   {.stem = "libcublas", .version = "12"},
     {.stem = "libcublas", .version = "13"},    {.stem = "libcublas", .version = ""},
+    {.stem = "libcublasLt", .version = "12"},  {.stem = "libcublasLt", .version = "13"},
+    {.stem = "libcublasLt", .version = ""},
 };
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
 

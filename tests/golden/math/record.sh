@@ -22,12 +22,13 @@ library() {
 stub=$(library libcuda.so)
 [ -n "$stub" ] || stub=$(ldconfig -p | awk '$1 == "libcuda.so.1" { print $NF; exit }')
 blas=$(library libcublas.so)
+lt=$(library libcublasLt.so)
 runtime=$(library libcudart.so)
-[ -n "$stub" ] && [ -n "$runtime" ] && [ -n "$blas" ] || { echo "no libcuda, libcudart or libcublas under $toolkit" >&2; exit 1; }
+[ -n "$stub" ] && [ -n "$runtime" ] && [ -n "$blas" ] && [ -n "$lt" ] || { echo "no libcuda, libcudart or libcublas under $toolkit" >&2; exit 1; }
 common="$here/../gold_answer.c $here/../gold_main.c $here/../gold_names.c $here/../gold_peer.c $here/../gold_ptx.c"
 common="$common $here/../runtime/rt.c $here/../runtime/rt_names.c $here/../runtime/rt_register.c"
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu17 -O1 -g -Wno-deprecated-declarations "-I$toolkit/include" -o "$build/math_cases" $common "$here"/*.c "$blas" "$runtime" "$stub" \
+${CC:-cc} -std=gnu17 -O1 -g -Wno-deprecated-declarations "-I$toolkit/include" -o "$build/math_cases" $common "$here"/*.c "$blas" "$lt" "$runtime" "$stub" \
     "-Wl,-rpath,$(dirname "$runtime")" -lpthread -ldl -lm
 command -v nvidia-smi >/dev/null || { echo "the cases are built, but there is no GPU here: nothing is recorded" >&2; exit 1; }
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions that libcublasLt exports and does not have. */
+#ifndef MR_CUBLASLT_REFUSE_H
+#define MR_CUBLASLT_REFUSE_H
+
+#include <cublas_api.h>
+
+/* CUBLAS_STATUS_NOT_SUPPORTED; a warning in the log names the function. */
+cublasStatus_t mr_cublaslt_refuse(const char *function);
+
+#endif
