@@ -126,7 +126,7 @@ static void test_epilogue(cublasLtEpilogue_t epilogue)
                 CHECK(fabs(stored[i + j * 384] - x) < 1e-4);
             if ((epilogue & CUBLASLT_EPILOGUE_RELU_AUX) == CUBLASLT_EPILOGUE_RELU_AUX) {
                 int bit = i + j * 384;
-                CHECK((((unsigned char *)stored)[bit / 8] >> (bit % 8) & 1) == (x > 0));
+                CHECK((((unsigned char *)stored)[bit / 8] >> (bit % 8) & 1) == (x >= 0));
             }
         }
     OK(cublasLtMatmulDescDestroy(desc));
@@ -282,6 +282,9 @@ static void test_refusals(void)
     CHECK(TRY(&odd, NULL) == CUBLAS_STATUS_INVALID_VALUE);
     CHECK(TRY(&l, &foreign) == CUBLAS_STATUS_INVALID_VALUE);
     CHECK(TRY(NULL, NULL) == CUBLAS_STATUS_INVALID_VALUE);
+    PUT(&odd, ORDER, order);
+    CHECK(TRY(&odd, NULL) == CUBLAS_STATUS_INVALID_VALUE);
+    order = 9;
     PUT(&odd, ORDER, order);
     CHECK(TRY(&odd, NULL) == CUBLAS_STATUS_NOT_SUPPORTED);
     OK(cublasLtMatmulDescGetAttribute(&desc, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type, &size));

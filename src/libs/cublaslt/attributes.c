@@ -121,7 +121,7 @@ static cublasStatus_t get(const struct mr_form *form, const struct attribute *ta
 {
     const struct attribute *attribute = find(table, count, name);
     MR_LT_CHECK(form, from && attribute);
-    MR_LT_CHECK(form, size == 0 ? written != NULL : to != NULL && size >= attribute->size);
+    MR_LT_CHECK(form, size == 0 ? written != NULL : to != NULL && size == attribute->size);
     if (size > 0)
         memcpy(to, (const char *)from + attribute->at, attribute->size);
     if (written)

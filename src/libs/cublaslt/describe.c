@@ -53,14 +53,25 @@ bool mr_lt_has_types(cublasComputeType_t compute, cudaDataType_t scale, cudaData
             return a == scale && b == scale && c == scale && d == scale;
         if (scale != CUDA_R_32F || !halves)
             return false;
-        if (is_small(a) && is_small(b))
-            return d == c || is_small(d);
+        if (is_small(a) && is_small(b)) /* hardware has no two of E5M2 */
+            return (a == CUDA_R_8F_E4M3 || b == CUDA_R_8F_E4M3) && (d == c || is_small(d));
         if (a != b || c != d)
             return false;
         return a == c || ((a == CUDA_R_16F || a == CUDA_R_16BF || a == CUDA_R_8I) && c == CUDA_R_32F);
     default:
         return false;
     }
+}
+
+/* Types that hardware calls wrong, and not merely absent: A and B of two kinds, or C and D, or scalars of another kind
+ * than the elements. */
+static bool contradicts(cublasComputeType_t compute, cudaDataType_t scale, cudaDataType_t a, cudaDataType_t b,
+                        cudaDataType_t c, cudaDataType_t d)
+{
+    if (plain_of(compute) == PLAIN_64F && a == CUDA_R_64F)
+        return scale != CUDA_R_64F;
+    return (a != b && !(is_small(a) && is_small(b))) || (c != d && !is_small(a)) ||
+           mr_element_is_complex(scale) != mr_element_is_complex(a);
 }
 
 /* The steps of an epilogue; false for one that does not exist. Gradients of the bias are apart. */
@@ -105,6 +116,7 @@ static bool is_op(int32_t op)
 static cublasStatus_t check_layout(const struct mr_form *form, const struct mr_layout *l)
 {
     MR_LT_CHECK(form, mr_element_size(l->type) != 0);
+    MR_LT_CHECK(form, l->order != CUBLASLT_ORDER_COL32 || l->type == CUDA_R_8I || l->type == CUDA_R_32I);
     if (l->order != CUBLASLT_ORDER_COL && l->order != CUBLASLT_ORDER_ROW)
         return mr_lt_bad(form, CUBLAS_STATUS_NOT_SUPPORTED, "matrices of order %d", (int)l->order);
     if (l->rows > INT32_MAX || l->columns > INT32_MAX || l->ld > INT32_MAX)
@@ -156,6 +168,8 @@ static cublasStatus_t set_epilogue(const struct mr_form *form, const struct mr_m
 {
     struct mr_product *p = &out->product;
     unsigned steps;
+    if (desc->epilogue >= 1024)
+        return mr_lt_bad(form, CUBLAS_STATUS_NOT_SUPPORTED, "epilogue %u", desc->epilogue);
     MR_LT_CHECK(form, steps_of(desc->epilogue, &steps, &out->has_sums, &out->sums_a, &out->sums_b));
     if (steps && (p->complex || d->type == CUDA_R_32I))
         return mr_lt_bad(form, CUBLAS_STATUS_NOT_SUPPORTED, "an epilogue for complex numbers or integers");
@@ -207,6 +221,10 @@ cublasStatus_t mr_lt_describe(const struct mr_form *form, const struct mr_matmul
     cublasStatus_t status = refuse_unknown(form, desc, d);
     if (status != CUBLAS_STATUS_SUCCESS)
         return status;
+    if (contradicts((cublasComputeType_t)desc->compute, (cudaDataType_t)desc->scale_type, a->type, b->type, c->type,
+                    d->type))
+        return mr_lt_bad(form, CUBLAS_STATUS_INVALID_VALUE, "types %d, %d, %d and %d contradict each other",
+                         (int)a->type, (int)b->type, (int)c->type, (int)d->type);
     if (!mr_lt_has_types((cublasComputeType_t)desc->compute, (cudaDataType_t)desc->scale_type, a->type, b->type,
                          c->type, d->type))
         return mr_lt_bad(form, CUBLAS_STATUS_NOT_SUPPORTED,

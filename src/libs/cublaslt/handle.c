@@ -73,6 +73,7 @@ cublasStatus_t mr_cublaslt_Create(const struct mr_form *form, cublasLtHandle_t *
 
 cublasStatus_t mr_cublaslt_Destroy(const struct mr_form *form, cublasLtHandle_t lightHandle)
 {
+    MR_LT_CHECK(form, lightHandle);
     if (!mr_math_handle_end(lightHandle))
         return mr_lt_bad(form, CUBLAS_STATUS_NOT_INITIALIZED, "%p is not a live handle", (void *)lightHandle);
     return CUBLAS_STATUS_SUCCESS;

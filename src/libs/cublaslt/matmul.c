@@ -118,14 +118,15 @@ cublasStatus_t mr_cublaslt_MatmulAlgoGetHeuristic(const struct mr_form *form, cu
                                                   cublasLtMatmulHeuristicResult_t heuristicResultsArray[],
                                                   int *returnAlgoCount)
 {
-    struct mr_matmul matmul;
+    struct mr_matmul matmul = {.has_sums = false};
     cublasStatus_t status = mr_lt_enter(form, lightHandle);
     if (status != CUBLAS_STATUS_SUCCESS)
         return status;
     MR_LT_CHECK(form, returnAlgoCount && heuristicResultsArray && preference && requestedAlgoCount >= 1);
-    *returnAlgoCount = 0;
     status = mr_lt_describe(form, (const void *)operationDesc, (const void *)Adesc, (const void *)Bdesc,
                             (const void *)Cdesc, (const void *)Ddesc, &matmul);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED && matmul.product.function)
+        *returnAlgoCount = 0; /* the descriptors are right, and nothing was found, as hardware says it */
     if (status != CUBLAS_STATUS_SUCCESS)
         return status;
     memset(heuristicResultsArray, 0, sizeof *heuristicResultsArray);

@@ -128,7 +128,7 @@ static double through(const struct mr_epilogue *e, double x, char *aux, int64_t 
     if (e->steps & MR_EPILOGUE_RELU) {
         if (e->steps & MR_EPILOGUE_AUX) {
             unsigned char mask = (unsigned char)(1u << (place % 8));
-            if (x > 0)
+            if (x >= 0)
                 __atomic_fetch_or((unsigned char *)aux + place / 8, mask, __ATOMIC_RELAXED);
             else
                 __atomic_fetch_and((unsigned char *)aux + place / 8, (unsigned char)~mask, __ATOMIC_RELAXED);

@@ -36,7 +36,7 @@ enum mr_epilogue_step {
     MR_EPILOGUE_BIAS = 1,      /* a vector is added to each column */
     MR_EPILOGUE_RELU = 2,
     MR_EPILOGUE_GELU = 4,
-    MR_EPILOGUE_AUX = 8,       /* what goes into relu (as bits: it was positive) or gelu is stored */
+    MR_EPILOGUE_AUX = 8,       /* what goes into relu (as bits: it was not negative) or gelu is stored */
     MR_EPILOGUE_RELU_BACK = 16, /* times relu's derivative, by the bits that were stored */
     MR_EPILOGUE_GELU_BACK = 32,
 };

@@ -206,7 +206,9 @@ static void product(const struct gold_case *self)
     RT_NEED(cudaMemcpy(aux, host, sizeof host, cudaMemcpyHostToDevice));
     BL_NEED(cublasLtMatmulDescInit(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F));
     BL_NEED(cublasLtMatmulDescSetAttribute(&desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &t->epilogue, sizeof t->epilogue));
-    BL_NEED(cublasLtMatmulDescSetAttribute(&desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
+    /* Hardware refuses a bias that the epilogue does not have. */
+    if (t->epilogue & (4 | 16 | 256 | 512))
+        BL_NEED(cublasLtMatmulDescSetAttribute(&desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
     if (t->epilogue & 128) {
         BL_NEED(cublasLtMatmulDescSetAttribute(&desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &aux, sizeof aux));
         BL_NEED(cublasLtMatmulDescSetAttribute(&desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &ld, sizeof ld));
