@@ -2,8 +2,6 @@
 /* Handles of cuBLASLt, versions, names of statuses. A handle of cuBLAS is one of cuBLASLt, too: libcublas, if the
  * program has loaded it, says whether it lives. */
 #include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "base/log.h"
 #include "libs/cublaslt/lt.h"
@@ -12,18 +10,6 @@
 #include "libs/math/cpu.h"
 #include "libs/math/driver.h"
 #include "libs/math/handles.h"
-
-cublasStatus_t mr_lt_bad(const struct mr_form *form, cublasStatus_t status, const char *format, ...)
-{
-    char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    mr_log(status == CUBLAS_STATUS_NOT_SUPPORTED ? MR_LOG_WARN : MR_LOG_INFO, "%s: %s", form->name, text);
-    mr_lt_tell(form->name, text);
-    return status;
-}
 
 cublasStatus_t mr_cublaslt_refuse(const char *function)
 {

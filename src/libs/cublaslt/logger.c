@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log that a program of cuBLASLt can switch on: lines of level 1, which say why a call is refused. */
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "libs/cublaslt/lt.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all here */
@@ -24,6 +26,18 @@ void mr_lt_tell(const char *function, const char *text)
     pthread_mutex_unlock(&lock);
     if (call)
         call(1, function, text);
+}
+
+cublasStatus_t mr_lt_bad(const struct mr_form *form, cublasStatus_t status, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    mr_log(status == CUBLAS_STATUS_NOT_SUPPORTED ? MR_LOG_WARN : MR_LOG_INFO, "%s: %s", form->name, text);
+    mr_lt_tell(form->name, text);
+    return status;
 }
 
 cublasStatus_t mr_cublaslt_LoggerSetCallback(const struct mr_form *form, cublasLtLoggerCallback_t wanted)
