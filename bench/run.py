@@ -5,8 +5,8 @@
 
 runs only the parts that are named: see --help.
 
-With BENCH_PROCESSOR_TIME in the environment, the tables of kernels and of PyCUDA's programs are of processor time, both sides: for machines that do other
-work as well.
+With BENCH_PROCESSOR_TIME in the environment, the tables of kernels, of millrace check and of PyCUDA's programs are of processor time, both sides: for
+machines that do other work as well.
 
 Absolute times drift from machine to machine; what counts are the ratios, measured side by side in this run. The NVIDIA column is a
 recording (bench/nvidia-h200.txt), kept for orientation.
@@ -18,6 +18,7 @@ import re
 import sys
 import tempfile
 
+from check import print_check, run_check
 from kernel_tables import print_kernels, run_kernels
 from programs import HERE, build_by_hand, cell, run
 from start import print_start, run_start
@@ -238,6 +239,7 @@ PARTS = {
     "ipc": "between processes",
     "waits": "waits and priorities",
     "start": "starting a program",
+    "check": "millrace check",
     "nvrtc": "compiling at run time",
     "pycuda": "PyCUDA",
     "cupy": "CuPy",
@@ -335,6 +337,8 @@ def main() -> int:
                 ours[part], hand[part] = run_pycuda(chosen.build.resolve(), folder)
             elif part == "start":
                 ours[part] = run_start(chosen.build.resolve())
+            elif part == "check":
+                ours[part] = run_check(chosen.build.resolve())
             elif part == "cupy":
                 ours[part] = run_cupy(chosen.build.resolve())
             elif part == "runtime":
@@ -363,6 +367,7 @@ def main() -> int:
         "ipc": lambda figures: print_ipc(figures, nvidia),
         "waits": lambda figures: print_waits(figures, nvidia),
         "start": print_start,
+        "check": print_check,
         "nvrtc": lambda figures: print_nvrtc(figures, hand["nvrtc"]),
         "pycuda": lambda figures: print_pycuda(figures, hand["pycuda"]),
         "cupy": print_cupy,

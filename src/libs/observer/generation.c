@@ -29,6 +29,7 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER; /* guards what follow
 static struct obs_span *current, *aside;
 static struct obs_generation *oldest, **newest = &oldest; /* the row of those that are over */
 static size_t over;
+static size_t late; /* of those that were pushed aside, how many have not ended: their free comes late, if at all */
 static _Atomic uint64_t generations; /* written with the lock held */
 static uintptr_t made_up = (uintptr_t)1 << 60; /* user memory ends at 2^57 at most */
 
@@ -131,6 +132,7 @@ static struct obs_generation *take_oldest(void)
     if (!oldest)
         newest = &oldest;
     over--;
+    late -= generation->aside && !generation->dead;
     obs_span_remove(generation->aside ? &aside : &current, &generation->span);
     return generation;
 }
@@ -144,6 +146,7 @@ static void push_aside(uintptr_t first, uintptr_t end)
         obs_span_remove(&current, span);
         obs_span_insert(&aside, span);
         generation->aside = true;
+        late += !generation->dead;
         append(generation);
     }
 }
@@ -218,8 +221,8 @@ static struct obs_span **collect_aside(uintptr_t first, uintptr_t end, size_t *c
 static struct obs_generation *alive_at(uintptr_t base)
 {
     struct obs_generation *found = NULL;
-    size_t count;
-    struct obs_span **spans = collect_aside(base, base + 1, &count);
+    size_t count = 0;
+    struct obs_span **spans = late ? collect_aside(base, base + 1, &count) : NULL;
     for (size_t i = 0; i < count; i++) {
         struct obs_generation *generation = (struct obs_generation *)spans[i];
         if (generation->span.first == base && !generation->dead && (!found || generation->number < found->number))
@@ -234,6 +237,14 @@ static struct obs_generation *alive_at(uintptr_t base)
     return found;
 }
 
+/* With the lock held: it has ended. */
+static void die(struct obs_generation *generation)
+{
+    late -= generation->aside && !generation->dead;
+    generation->dead = true;
+    append(generation);
+}
+
 bool obs_generation_ended(struct obs_operation *ended, uintptr_t base)
 {
     struct obs_generation *gone = NULL;
@@ -241,8 +252,7 @@ bool obs_generation_ended(struct obs_operation *ended, uintptr_t base)
     struct obs_generation *generation = alive_at(base);
     if (generation) {
         obs_generation_keep(generation);
-        generation->dead = true;
-        append(generation);
+        die(generation);
         if (over > OBS_GENERATIONS_ENDED)
             gone = take_oldest();
     }
@@ -262,8 +272,7 @@ void obs_generation_over(uintptr_t base)
     pthread_rwlock_wrlock(&lock);
     struct obs_generation *generation = alive_at(base);
     if (generation) {
-        generation->dead = true;
-        append(generation);
+        die(generation);
         if (over > OBS_GENERATIONS_ENDED)
             gone = take_oldest();
     }
