@@ -13,6 +13,10 @@
  *         --drop                self-check: leave out one wait that is needed, and see that the checker finds that
  * (runs nothing)
  *         --drop-run            the same, and run what is left: how many of these are seen to go wrong?
+ *         --places              call from a place in the code for each operation of each program (places.c), and say
+ * where these are
+ *         --drop-told           with --places: leave out one wait that is needed by an access that a driver can see,
+ * run the rest once, look at no contents, and say which two operations nothing orders
  *         --scarce P            (only random_programs_inside) let one of the driver's allocations fail in P of 100
  * calls; they say so, and are called again
  *         --shrink              take operations out of a program that fails for as long as it still does, --seconds T
@@ -36,7 +40,7 @@ struct options {
     uint64_t from, seeds;
     int length, seconds, repeat, patience;
     unsigned features;
-    bool print, dry, drop, drop_run, shrink, here;
+    bool print, dry, drop, drop_run, drop_told, places, shrink, here;
 };
 
 static struct program program, reduced;
@@ -190,6 +194,16 @@ static void shrink(const struct options *options, double deadline)
         failed += run_program(&best, &model, true) != 0;
 }
 
+/* Queries that succeed by chance order what the model does not. */
+static void leave_out_queries(struct program *from)
+{
+    int left = 0;
+    for (int i = 0; i < from->count; i++)
+        if (from->op[i].kind != OP_EVENT_QUERY && from->op[i].kind != OP_STREAM_QUERY)
+            from->op[left++] = from->op[i];
+    from->count = left;
+}
+
 struct totals {
     double begin;
     uint64_t programs, operations, failed, dropped, found, seen, kinds[OP_KINDS];
@@ -223,6 +237,48 @@ static void drop(const struct options *options, struct totals *totals)
     totals->seen += !child_runs_well(&reduced, options);
 }
 
+/* There if this program was compiled for observers to be told what the host touches. */
+extern char millrace_host __attribute__((weak));
+
+/* Leaves out a needed wait, and runs the rest. If what the host touches can't be seen, the wait is one that works need.
+ */
+static void drop_told(const struct options *options, struct totals *totals)
+{
+    static int waits[OPS];
+    struct dice dice = {program.seed};
+    struct miss miss = {.op = -1};
+    int needed = 0, wrong = -1;
+    leave_out_queries(&program);
+    for (int i = 0; i < program.count; i++)
+        if (program.op[i].needed)
+            waits[needed++] = i;
+    while (wrong < 0 && needed > 0) {
+        unsigned drawn = dice_below(&dice, (unsigned)needed);
+        int chosen = waits[drawn];
+        waits[drawn] = waits[--needed];
+        leave_out(&program, &reduced, chosen, 1);
+        wrong = program_check(order, &reduced, &miss);
+        if (wrong >= 0 && (miss.op < 0 || !miss.data || ((miss.by_host || miss.host) && !&millrace_host)))
+            wrong = -1;
+        if (wrong >= 0)
+            printf("random: seed %llu: left out %s, number %d; nothing orders %d (%s) and %d (%s)\n",
+                   (unsigned long long)program.seed, op_name(program.op[chosen].kind), chosen, miss.op,
+                   op_name(reduced.op[miss.op].kind), wrong, op_name(reduced.op[wrong].kind));
+    }
+    if (wrong < 0) {
+        printf("random: seed %llu: no wait that an access needs\n", (unsigned long long)program.seed);
+        return;
+    }
+    for (int i = 0; i < reduced.count && options->print; i++)
+        op_print(&reduced, i);
+    fflush(stdout);
+    totals->dropped++;
+    totals->found++;
+    alarm((unsigned)options->patience);
+    totals->seen += run_program(&reduced, &model, false) != 0;
+    alarm(0);
+}
+
 static bool one(const struct options *options, uint64_t seed, struct totals *totals)
 {
     draw(options, seed);
@@ -231,10 +287,14 @@ static bool one(const struct options *options, uint64_t seed, struct totals *tot
     totals->operations += (uint64_t)program.count * (uint64_t)(options->dry || options->drop ? 1 : options->repeat);
     for (int i = 0; i < program.count; i++)
         totals->kinds[program.op[i].kind]++;
-    for (int i = 0; i < program.count && options->print; i++)
+    for (int i = 0; i < program.count && options->print && !options->drop_told; i++)
         op_print(&program, i);
+    if (options->places)
+        run_program_number = (unsigned)totals->programs;
     bool well = true;
-    if (options->drop)
+    if (options->drop_told)
+        drop_told(options, totals);
+    else if (options->drop)
         drop(options, totals);
     else if (options->shrink)
         shrink(options, options->seconds ? totals->begin + options->seconds : 1e300);
@@ -292,6 +352,10 @@ static struct options read_options(char **argv)
             options.drop = true;
         } else if (!strcmp(*at, "--drop-run")) {
             options.drop = options.drop_run = true;
+        } else if (!strcmp(*at, "--places")) {
+            options.places = true;
+        } else if (!strcmp(*at, "--drop-told")) {
+            options.drop_told = true;
         } else if (!strcmp(*at, "--shrink")) {
             options.shrink = true;
         } else if (!strcmp(*at, "--here")) {
@@ -302,6 +366,10 @@ static struct options read_options(char **argv)
         }
         if (!*at)
             break;
+    }
+    if (options.places && options.seeds > RUN_PLACES_PROGRAMS) {
+        fprintf(stderr, "random: there are places for %d programs at most\n", RUN_PLACES_PROGRAMS);
+        exit(4);
     }
     if (options.length > OPS - 300)
         options.length = OPS - 300;
@@ -322,6 +390,8 @@ int main(int argc, char **argv)
         options.features = child_features(options.features);
     else if (!options.dry && !options.drop)
         options.features = run_begin(options.features);
+    if (options.places)
+        run_tell_places();
     uint64_t live = 0;
     for (uint64_t i = 0; i < options.seeds; i++) {
         if (i == options.seeds / 2)
@@ -337,7 +407,7 @@ int main(int argc, char **argv)
     if (run_scarce)
         printf("random: %lu calls failed for want of memory; %lld allocations more at the end than in the middle\n",
                (unsigned long)run_scarce_failures, (long long)(run_live_allocations() - live));
-    if (options.drop)
+    if (options.drop || options.drop_told)
         printf("random: %llu programs with a needed wait left out: the checker found %llu, runs %llu\n",
                (unsigned long long)totals.dropped, (unsigned long long)totals.found, (unsigned long long)totals.seen);
     for (int i = 0; i < OP_KINDS && totals.programs > 1; i++)

@@ -5,6 +5,7 @@
  * order.c    knows from the ordering rules alone what happens before what, and finds accesses that nothing orders
  * model.c    computes what every buffer holds, taking the operations one after the other
  * run.c      runs the program on the driver; run_graph.c its graphs; by_runtime.h has them call the runtime API instead
+ * places.c   calls from a place in the code for each operation, so that a call stack says which one it was
  * main.c     seeds, mutations, shrinking
  *
  * Buffers have CELLS cells of `words` words each; an operation touches whole cells. Names (streams, events, buffers, …)

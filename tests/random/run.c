@@ -527,7 +527,9 @@ static void *run_thread(void *data)
         if (run->program->op[i].thread != part->thread)
             continue;
         atomic_store_explicit(&run->at[part->thread], i, memory_order_relaxed);
-        CUresult status = run_scarce ? step_scarce(run, i, &dice) : step(run, i);
+        CUresult status = run_scarce           ? step_scarce(run, i, &dice)
+                          : run_program_number ? run_from_place(step, run, i)
+                                               : step(run, i);
         if (status != CUDA_SUCCESS)
             (void)run_ok(run, i, op_name(run->program->op[i].kind), status);
     }
@@ -599,13 +601,15 @@ int run_program(const struct program *program, const struct model *model, bool l
     if (!run_ok(&run, -1, "cuMemAllocHost", cuMemHostAlloc((void **)&run.flags, FLAGS * 4, CU_MEMHOSTALLOC_PORTABLE)))
         return 1;
     memset(run.flags, 0, FLAGS * 4);
+    int made = run_program_number ? 0 : 1; /* programs with a number share no thread, nor its default stream */
     for (int i = 0; i < program->threads; i++) {
         parts[i] = (struct part){&run, i};
-        if (i > 0 && pthread_create(&threads[i], NULL, run_thread, &parts[i]) != 0)
+        if (i >= made && pthread_create(&threads[i], NULL, run_thread, &parts[i]) != 0)
             abort();
     }
-    (void)run_thread(&parts[0]);
-    for (int i = 1; i < program->threads; i++)
+    if (made == 1)
+        (void)run_thread(&parts[0]);
+    for (int i = made; i < program->threads; i++)
         pthread_join(threads[i], NULL);
     for (int i = program->devices - 1; i >= 0; i--) {
         run_use(i);

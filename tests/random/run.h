@@ -61,6 +61,14 @@ extern _Atomic unsigned long run_scarce_failures;
 bool run_can_be_scarce(void);
 uint64_t run_live_allocations(void);
 
+/* Calls from places of their own (places.c), for programs with a number: 1 for the first; 0: all from the same place.
+ */
+enum { RUN_PLACES_PROGRAMS = 16 * 16 * 16 * 16 * 16 / OPS };
+typedef CUresult run_step(struct run *run, int index);
+extern unsigned run_program_number;
+void run_tell_places(void);
+CUresult run_from_place(run_step *step, struct run *run, int index);
+
 /* Notes a failed call or a difference. */
 void run_fail(struct run *run, int index, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

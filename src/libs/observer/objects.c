@@ -161,6 +161,8 @@ static struct obs_stream *stream_new(struct obs_context *context, enum mr_side_s
     context->streams = stream;
     if (kind == MR_STREAM_LEGACY)
         context->legacy = stream;
+    else if (context->legacy)
+        stream->legacy_made = context->legacy->solid.tick;
     return stream;
 }
 

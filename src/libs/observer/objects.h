@@ -53,6 +53,7 @@ struct obs_stream {
     bool pure;                     /* `now.before` is what the lane knew then, or less */
     bool to_be_known, to_be_joined; /* it is in the lists of its context */
     uint64_t legacy_seen;          /* up to which tick of the legacy stream it is behind */
+    uint64_t legacy_made;          /* up to which tick of the legacy stream that had work before this one was made */
 };
 
 struct obs_list {

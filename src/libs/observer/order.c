@@ -55,10 +55,11 @@ static void list_as_unknown(struct obs_stream *stream)
     }
 }
 
-void obs_order_wait(struct obs_stream *stream, const struct obs_point *point)
+/* `edges`: OBS_EDGES_ALL if it is so by luck alone; OBS_EDGES_DOCUMENTED for both. */
+static void wait_by(struct obs_stream *stream, const struct obs_point *point, enum obs_edges edges)
 {
     take_from_host(stream);
-    for (int i = 0; i <= obs_edges_apart; i++) {
+    for (int i = 0; i <= (int)edges && i <= obs_edges_apart; i++) {
         const struct obs_clock **clock = &stream->now.before[i];
         *clock = obs_clock_join(*clock, point->before[i]);
         if (point->tick && point->timeline != stream->now.timeline)
@@ -67,6 +68,11 @@ void obs_order_wait(struct obs_stream *stream, const struct obs_point *point)
     stream->pure = is_what_host_knows(stream);
     if (!stream->pure)
         list_as_unknown(stream);
+}
+
+void obs_order_wait(struct obs_stream *stream, const struct obs_point *point)
+{
+    wait_by(stream, point, OBS_EDGES_DOCUMENTED);
 }
 
 /* The legacy stream's work waits for what blocking streams have, up to their latest solid work. */
@@ -90,13 +96,16 @@ static void legacy_takes_all(struct obs_stream *legacy)
     obs_point_clear(&context->gone_solid);
 }
 
-/* A blocking stream's work waits for what the legacy stream was given since the stream was made. */
+/* A blocking stream's work waits for what the legacy stream has. If that was there before the stream was, the manual
+ * says so and hardware needn't do it: that is luck, too. A thread's own stream is made by its first work. */
 static void take_from_legacy(struct obs_stream *stream)
 {
     const struct obs_stream *legacy = stream->context->legacy;
     if (!legacy || legacy->solid.tick <= stream->legacy_seen)
         return;
-    obs_order_wait(stream, &legacy->solid);
+    if (stream->kind == MR_STREAM_PER_THREAD && stream->solid.tick == 0)
+        stream->legacy_made = legacy->solid.tick;
+    wait_by(stream, &legacy->solid, legacy->solid.tick <= stream->legacy_made ? OBS_EDGES_ALL : OBS_EDGES_DOCUMENTED);
     stream->legacy_seen = legacy->solid.tick;
 }
 
@@ -222,11 +231,10 @@ void obs_order_known(const struct obs_point *point, enum obs_edges edges)
 {
     bool more = false;
     for (int i = 0; i <= (int)edges && i <= obs_edges_apart; i++) {
-        const struct obs_clock *old = obs_host.knows[i];
+        more = more || point->tick || !obs_clock_covers(obs_host.knows[i], point->before[i]);
         obs_host.knows[i] = obs_clock_join(obs_host.knows[i], point->before[i]);
         if (point->tick && point->timeline != obs_host.timeline)
             obs_host.knows[i] = obs_clock_with(obs_host.knows[i], point->timeline, point->tick);
-        more = more || old != obs_host.knows[i] || point->tick;
     }
     obs_host.version += more;
 }
