@@ -15,6 +15,8 @@ static const char usage[] =
     "                                run a program and report missing synchronisation; `millrace check --help` says more\n"
     "  replay WITNESS [--] PROGRAM [ARGUMENTS]\n"
     "                                run a program so that a race that `millrace check` has found does its damage\n"
+    "  trace -o FILE [--] PROGRAM [ARGUMENTS]\n"
+    "                                run a program and draw a timeline of it; `millrace trace --help` says more\n"
     "  cc [OPTIONS] FILE...          compile and link CUDA C++ as nvcc does, by clang 19; `millrace cc --help` says more\n"
     "  info [--json]                 show the devices, their limits, the cache and the settings in force\n"
     "  env                           list the settings: environment variables, defaults, what they do\n"
@@ -35,7 +37,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*function)(int argc, char **argv);
-    } commands[] = {{"run", tool_run}, {"check", tool_check}, {"replay", tool_replay},
+    } commands[] = {{"run", tool_run}, {"check", tool_check}, {"replay", tool_replay}, {"trace", tool_trace},
                     {"cc", tool_cc},   {"info", tool_info},   {"env", tool_env}};
 
     if (argc < 2) {
@@ -53,8 +55,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].function(argc - 2, argv + 2);
-    fprintf(stderr,
-            "millrace: '%s' is no command; there are run, check, replay, cc, info and env (see 'millrace --help')\n",
-            argv[1]);
+    fprintf(
+        stderr,
+        "millrace: '%s' is no command; there are run, check, replay, trace, cc, info and env (see 'millrace --help')\n",
+        argv[1]);
     return 2;
 }

@@ -11,6 +11,7 @@
 int tool_run(int argc, char **argv);
 int tool_check(int argc, char **argv);
 int tool_replay(int argc, char **argv);
+int tool_trace(int argc, char **argv);
 int tool_cc(int argc, char **argv);
 int tool_info(int argc, char **argv);
 int tool_env(int argc, char **argv);

@@ -46,6 +46,7 @@ struct obs_tool {
 };
 
 extern const struct obs_tool obs_tool_race; /* race.c */
+extern const struct obs_tool obs_tool_trace; /* trace.c */
 
 /* The tools that there are; the last is NULL. */
 extern const struct obs_tool *const obs_tools[];

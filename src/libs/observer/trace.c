@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tool trace: writes down when calls, works and their parts began and ended, for `millrace trace`.
+ *
+ * It understands nothing: what belongs together, and which arrows there are, the command finds out. Options: "mib=N",
+ * the file's size at most, and "sites=0", which leaves out where calls come from. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "libs/observer/modules.h"
+#include "libs/observer/sites.h"
+#include "libs/observer/tool.h"
+#include "libs/observer/trace_file.h"
+#include "observe/calls.h"
+
+enum { DEFAULT_MIB = 1024, MOST_MIB = 1 << 20 };
+
+static const struct mr_observed_driver *driver;
+static CUresult (*stream_id)(CUstream stream, unsigned long long *id);
+static CUresult (*stream_captures)(CUstream stream, CUstreamCaptureStatus *status);
+static uint64_t most = (uint64_t)DEFAULT_MIB << 20;
+static bool sites = true, opened;
+static _Atomic uint32_t told_sites; /* all up to this number are in the file */
+static _Atomic bool telling;
+
+static bool take_option(const char *option, size_t length)
+{
+    if (length == 7 && memcmp(option, "sites=0", 7) == 0) {
+        sites = false;
+        return true;
+    }
+    if (length > 4 && memcmp(option, "mib=", 4) == 0) {
+        char *end;
+        unsigned long long mib = strtoull(option + 4, &end, 10);
+        most = (uint64_t)mib << 20;
+        return end == option + length && mib >= 1 && mib <= MOST_MIB;
+    }
+    return false;
+}
+
+static bool open_trace(const struct mr_observed_driver *given, const char *options)
+{
+    for (const char *option = options; *option;) {
+        size_t length = strcspn(option, ":");
+        if (!take_option(option, length)) {
+            mr_log(MR_LOG_ERROR,
+                   "MILLRACE_OBSERVE: the tool trace takes mib=1 to mib=1048576 and sites=0, not '%.*s'; nothing is "
+                   "observed",
+                   (int)length, option);
+            return false;
+        }
+        option += length + (option[length] == ':');
+    }
+    driver = given;
+    stream_id = (CUresult(*)(CUstream, unsigned long long *))given->function("cuStreamGetId");
+    stream_captures = (CUresult(*)(CUstream, CUstreamCaptureStatus *))given->function("cuStreamIsCapturing");
+    return stream_id && stream_captures;
+}
+
+/* ---- call sites ---- */
+
+static const char *build_text(const struct obs_module *module)
+{
+    char *text = calloc(1, 2 * OBS_BUILD_ID_MAX + 1);
+    for (unsigned i = 0; text && i < module->build_id_size && i < OBS_BUILD_ID_MAX; i++) {
+        text[2 * i] = "0123456789abcdef"[module->build_id[i] >> 4];
+        text[2 * i + 1] = "0123456789abcdef"[module->build_id[i] & 15];
+    }
+    return text;
+}
+
+/* The site's innermost frame. */
+static void put_site(struct trace_writer *writer, uint32_t site)
+{
+    const struct obs_frame *frame;
+    if (obs_site_frames(site, &frame) == 0)
+        return;
+    struct trace_site made = {.line = frame->line, .offset = frame->offset};
+    made.file = frame->file ? trace_text(writer, frame->file) : 0;
+    made.function = frame->function ? trace_text(writer, frame->function) : 0;
+    const struct obs_module *module = frame->file ? NULL : obs_module(frame->module);
+    if (module) {
+        const char *build = build_text(module);
+        made.module = trace_text(writer, module->path);
+        made.build = build ? trace_text(writer, build) : 0;
+    }
+    struct trace_site *record = trace_room(writer, sizeof *record, TRACE_SITE);
+    if (!record)
+        return;
+    made.record = record->record;
+    made.record.more = site;
+    *record = made;
+    trace_done(record, sizeof *record);
+}
+
+/* A site is new to few calls. Whoever finds some writes them all; another thread that does so meanwhile is enough. */
+static void put_new_sites(struct trace_writer *writer, uint32_t site)
+{
+    if (site <= atomic_load_explicit(&told_sites, memory_order_acquire) || atomic_exchange(&telling, true))
+        return;
+    uint32_t count = obs_site_count();
+    for (uint32_t i = atomic_load(&told_sites) + 1; i <= count; i++)
+        put_site(writer, i);
+    atomic_store(&told_sites, count);
+    atomic_store(&telling, false);
+}
+
+/* ---- calls ---- */
+
+struct effect {
+    enum trace_role role;
+    const void *event;
+    CUstream stream;
+};
+
+/* What a call does to the order of work. */
+static struct effect effect_of(const struct mr_observed_call *call)
+{
+    switch (call->call) {
+    case MR_CALL_cuEventRecord: {
+        const struct mr_params_cuEventRecord *params = call->params;
+        return (struct effect){TRACE_RECORDS, params->hEvent, params->hStream};
+    }
+    case MR_CALL_cuEventRecordWithFlags: {
+        const struct mr_params_cuEventRecordWithFlags *params = call->params;
+        return (struct effect){TRACE_RECORDS, params->hEvent, params->hStream};
+    }
+    case MR_CALL_cuStreamWaitEvent: {
+        const struct mr_params_cuStreamWaitEvent *params = call->params;
+        return (struct effect){TRACE_WAITS, params->hEvent, params->hStream};
+    }
+    case MR_CALL_cuEventSynchronize: {
+        const struct mr_params_cuEventSynchronize *params = call->params;
+        return (struct effect){TRACE_HOST_EVENT, params->hEvent, NULL};
+    }
+    case MR_CALL_cuStreamSynchronize: {
+        const struct mr_params_cuStreamSynchronize *params = call->params;
+        return (struct effect){TRACE_HOST_STREAM, NULL, params->hStream};
+    }
+    case MR_CALL_cuEventDestroy_v2: {
+        const struct mr_params_cuEventDestroy_v2 *params = call->params;
+        return (struct effect){TRACE_FORGETS, params->hEvent, NULL};
+    }
+    case MR_CALL_cuCtxRecordEvent: {
+        const struct mr_params_cuCtxRecordEvent *params = call->params;
+        return (struct effect){TRACE_RECORDS_ALL, params->hEvent, NULL};
+    }
+    case MR_CALL_cuCtxWaitEvent: {
+        const struct mr_params_cuCtxWaitEvent *params = call->params;
+        return (struct effect){TRACE_WAITS_ALL, params->hEvent, NULL};
+    }
+    case MR_CALL_cuCtxSynchronize:
+    case MR_CALL_cuCtxSynchronize_v2:
+        return (struct effect){TRACE_HOST_ALL, NULL, NULL};
+    default:
+        return (struct effect){TRACE_PLAIN, NULL, NULL};
+    }
+}
+
+static bool has_stream(enum trace_role role)
+{
+    return role == TRACE_RECORDS || role == TRACE_WAITS || role == TRACE_HOST_STREAM;
+}
+
+static void enter(struct mr_observed_call *call)
+{
+    struct trace_writer *writer = trace_writer_here();
+    uint64_t now = mr_clock_ns();
+    call->data = (void *)(uintptr_t)now;
+    if (!writer)
+        return;
+    if (writer->depth < TRACE_DEPTH) {
+        writer->open[writer->depth].name = trace_text(writer, call->name);
+        writer->open[writer->depth].number = call->number;
+        writer->open[writer->depth].from = now;
+    }
+    __atomic_store_n(&writer->depth, writer->depth + 1, __ATOMIC_RELEASE);
+}
+
+/* The stream's number. Records and waits in a capture are a graph's, so such a call has no effect, and its stream must
+ * not be asked for its number: that would end the capture. */
+static uint64_t stream_of(struct effect *effect)
+{
+    unsigned long long id = 0;
+    CUstreamCaptureStatus captures = CU_STREAM_CAPTURE_STATUS_NONE;
+    driver->pause(true);
+    if (effect->stream != NULL && effect->stream != CU_STREAM_LEGACY) /* which never capture */
+        stream_captures(effect->stream, &captures);
+    if (captures != CU_STREAM_CAPTURE_STATUS_NONE || stream_id(effect->stream, &id) != CUDA_SUCCESS)
+        effect->role = TRACE_PLAIN;
+    driver->pause(false);
+    return id;
+}
+
+static void leave(struct mr_observed_call *call, CUresult status)
+{
+    uint64_t now = mr_clock_ns(), stream = 0;
+    struct trace_writer *writer = trace_writer_here();
+    if (!writer)
+        return;
+    if (writer->depth > 0)
+        __atomic_store_n(&writer->depth, writer->depth - 1, __ATOMIC_RELEASE);
+    struct effect effect = effect_of(call);
+    if (status != CUDA_SUCCESS && effect.role != TRACE_FORGETS)
+        effect.role = TRACE_PLAIN;
+    if (has_stream(effect.role))
+        stream = stream_of(&effect);
+    uint32_t site = sites ? obs_site_here(call->site) : 0;
+    if (site)
+        put_new_sites(writer, site);
+    uint64_t name = trace_text(writer, call->name);
+    struct trace_call *record = trace_room(writer, sizeof *record, TRACE_CALL);
+    if (!record)
+        return;
+    record->record.more = effect.role;
+    record->name = name;
+    record->number = call->number;
+    record->from = (uintptr_t)call->data;
+    record->to = now;
+    record->event = (uintptr_t)effect.event;
+    record->stream = stream;
+    record->status = status;
+    record->site = site;
+    trace_done(record, sizeof *record);
+}
+
+/* ---- works ---- */
+
+static void bind(const struct mr_observed_work *work)
+{
+    struct trace_writer *writer = trace_writer_here();
+    struct trace_bind *record = writer ? trace_room(writer, sizeof *record, TRACE_BIND) : NULL;
+    if (!record)
+        return;
+    record->time = mr_clock_ns();
+    record->work = work->work;
+    if (writer->depth > 0 && writer->depth <= TRACE_DEPTH)
+        record->call = writer->open[writer->depth - 1].number;
+    trace_done(record, sizeof *record);
+}
+
+static void begin(const struct mr_observed_work *work)
+{
+    uint64_t now = mr_clock_ns();
+    struct trace_writer *writer = trace_writer_here();
+    if (!writer)
+        return;
+    uint64_t kernel = work->kernel ? trace_text(writer, work->kernel) : 0;
+    struct trace_begin *record = trace_room(writer, sizeof *record, TRACE_BEGIN);
+    if (!record)
+        return;
+    record->record.more = work->kind;
+    record->work = work->work;
+    record->node = work->node;
+    record->grid = work->grid;
+    record->stream = work->stream;
+    record->context = (uintptr_t)work->context;
+    record->bytes = work->bytes;
+    record->kernel = kernel;
+    memcpy(record->blocks, work->blocks, sizeof record->blocks);
+    memcpy(record->threads, work->threads, sizeof record->threads);
+    record->time = now;
+    trace_done(record, sizeof *record);
+}
+
+static void end(const struct mr_observed_work *work, CUresult status)
+{
+    uint64_t now = mr_clock_ns();
+    struct trace_writer *writer = trace_writer_here();
+    struct trace_end *record = writer ? trace_room(writer, sizeof *record, TRACE_END) : NULL;
+    if (!record)
+        return;
+    record->record.more = (uint32_t)status;
+    record->time = now;
+    record->work = work->work;
+    record->node = work->node;
+    trace_done(record, sizeof *record);
+}
+
+static void slice(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to)
+{
+    struct trace_writer *writer = trace_writer_here();
+    struct trace_slice *record = writer ? trace_room(writer, sizeof *record, TRACE_SLICE) : NULL;
+    if (!record)
+        return;
+    record->record.more = worker;
+    record->work = work->work;
+    record->node = work->node;
+    record->from = from;
+    record->to = to;
+    trace_done(record, sizeof *record);
+}
+
+/* Called first to begin, then when the process ends. */
+static bool write_trace(const char *folder, const char *how)
+{
+    if (!opened) {
+        opened = trace_file_open(folder, most);
+        return opened;
+    }
+    if (*how)
+        trace_file_end(how, mr_clock_ns());
+    return true;
+}
+
+const struct obs_tool obs_tool_trace = {.name = "trace",
+                                        .points = MR_OBSERVE_CALLS | MR_OBSERVE_WORK,
+                                        .open = open_trace,
+                                        .enter = enter,
+                                        .leave = leave,
+                                        .bind = bind,
+                                        .begin = begin,
+                                        .end = end,
+                                        .slice = slice,
+                                        .write = write_trace};

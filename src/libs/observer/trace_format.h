@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file PID.trace: what the tool trace leaves of one process, for `millrace trace`.
+ *
+ * The file has a head and then chunks of TRACE_CHUNK bytes. Each chunk holds records one after the other, each a
+ * multiple of 8 bytes long; a record with size 0 ends the chunk. A chunk begins with a record of the thread that writes
+ * into it, and has another one where it passes to another thread. All records between belong to that thread, and are in
+ * the order in which it wrote them. All numbers are in the machine's order of bytes, times in nanoseconds of
+ * CLOCK_MONOTONIC. A file of a process that was killed is as good as any: its head doesn't say how the process ended.
+ *
+ * Texts are named by a number (the address that they have in the process), which a record gives somewhere in the file,
+ * or several do. */
+#ifndef MR_OBSERVER_TRACE_FORMAT_H
+#define MR_OBSERVER_TRACE_FORMAT_H
+
+#include <stdint.h>
+
+#define TRACE_MAGIC "millrace trace 1"
+
+enum { TRACE_HEAD = 4096, TRACE_CHUNK = 1 << 17, TRACE_TEXT = 1024 };
+
+/* At the file's begin, in TRACE_HEAD bytes. */
+struct trace_head {
+    char magic[16];
+    uint64_t process;    /* its number */
+    uint64_t start;      /* when it was opened, in nanoseconds of CLOCK_MONOTONIC */
+    uint64_t end;        /* when the process ended; 0: nobody saw it */
+    uint64_t lost;       /* records that found no room: the file has its full size, or the disk is full */
+    char how[32];        /* it ended: "exit", "signal 11"; "" while end is 0 */
+    char program[TRACE_TEXT]; /* its path; cut if it is longer */
+};
+
+enum trace_type {
+    TRACE_THREAD = 1, /* struct trace_thread */
+    TRACE_NAME,
+    TRACE_SITE,
+    TRACE_CALL,
+    TRACE_OPEN,       /* struct trace_call without an end: the thread was in it when the process ended */
+    TRACE_BIND,
+    TRACE_BEGIN,
+    TRACE_END,
+    TRACE_SLICE,
+};
+
+/* Each record begins so. */
+struct trace_record {
+    uint16_t size; /* in bytes, this included; written last */
+    uint16_t type; /* enum trace_type */
+    uint32_t more; /* as the record says */
+};
+
+/* more: the thread's number in this file. */
+struct trace_thread {
+    struct trace_record record;
+    uint64_t thread;   /* as the system numbers it */
+    char name[16];
+};
+
+/* more: bytes of the text, which follows without a 0. */
+struct trace_name {
+    struct trace_record record;
+    uint64_t name;
+};
+
+/* A place that a call came from; more: its number, from 1 up. `file` and `function`: texts, of Python code, else 0;
+ * `module`: the path of the program or library, a text, or 0; `build`: its build-id in hexadecimal, a text, or 0. */
+struct trace_site {
+    struct trace_record record;
+    uint64_t file, function, module, build, offset, line;
+};
+
+/* What a call does to the order of work. */
+enum trace_role {
+    TRACE_PLAIN,
+    TRACE_RECORDS,       /* `event` in `stream` */
+    TRACE_WAITS,         /* `stream` for `event` */
+    TRACE_HOST_EVENT,    /* the host waits for `event` */
+    TRACE_HOST_STREAM,   /* the host waits for `stream` */
+    TRACE_HOST_ALL,      /* the host waits for all streams of the context */
+    TRACE_FORGETS,       /* `event` ends */
+    TRACE_RECORDS_ALL,   /* `event` in all streams of the context */
+    TRACE_WAITS_ALL,     /* all streams of the context for `event` */
+};
+
+/* A call that has returned; more: enum trace_role. `event` is a handle, which may be another event's later. */
+struct trace_call {
+    struct trace_record record;
+    uint64_t name, number, from, to, event, stream;
+    int32_t status;
+    uint32_t site;       /* its number; 0: not known */
+};
+
+/* A call has queued a work. */
+struct trace_bind {
+    struct trace_record record;
+    uint64_t time, work, call;
+};
+
+/* A work or step begins; more: enum mr_observed_kind. */
+struct trace_begin {
+    struct trace_record record;
+    uint64_t time, work, node, grid, stream, context, bytes, kernel;
+    uint32_t blocks[3], threads[3];
+};
+
+/* more: its CUresult. */
+struct trace_end {
+    struct trace_record record;
+    uint64_t time, work, node;
+};
+
+/* more: the worker. */
+struct trace_slice {
+    struct trace_record record;
+    uint64_t work, node, from, to;
+};
+
+#endif

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""millrace trace: a timeline of a program whose doings are known (trace_program.c).
+
+test_trace.py MILLRACE PROGRAM
+"""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MILLRACE, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+ROUNDS, COUNT, THREADS = 8, 1 << 16, 3
+
+
+def nanoseconds(microseconds: float) -> int:
+    return round(microseconds * 1000)
+
+
+class Timeline:
+    """A file in Chrome's trace format, spans in nanoseconds."""
+
+    def __init__(self, text: str) -> None:
+        self.data = json.loads(text)
+        self.events = self.data["traceEvents"]
+        self.processes = self.data["millrace"]["processes"]
+        self.lanes = {(e["pid"], e["tid"]): e["args"] for e in self.events if e["ph"] == "M" and e["name"] == "thread_name"}
+        self.spans = [{**e, "from": nanoseconds(e["ts"]), "to": nanoseconds(e["ts"]) + nanoseconds(e["dur"])} for e in self.events if e["ph"] == "X"]
+        self.by_lane = collections.defaultdict(list)
+        for span in self.spans:
+            self.by_lane[span["pid"], span["tid"]].append(span)
+        self.calls = [s for s in self.spans if s["cat"] == "call"]
+        self.slices = [s for s in self.spans if s["cat"] == "slice"]
+        self.works = [s for s in self.spans if s["cat"] not in ("call", "slice")]
+        self.arrows = collections.defaultdict(dict)
+        for e in self.events:
+            if e["ph"] in "sf":
+                self.arrows[e["id"]][e["ph"]] = e
+
+    def at(self, event: dict) -> list[dict]:
+        """The spans that a moment of a lane is in, outermost first."""
+        moment = nanoseconds(event["ts"])
+        inside = [s for s in self.by_lane[event["pid"], event["tid"]] if s["from"] <= moment < s["to"] or s["from"] == moment == s["to"]]
+        return sorted(inside, key=lambda s: (s["from"], -s["to"]))
+
+
+class Trace(unittest.TestCase):
+    def setUp(self):
+        room = tempfile.TemporaryDirectory()
+        self.addCleanup(room.cleanup)
+        self.room = pathlib.Path(room.name)
+        self.temporary = self.room / "tmp"
+        self.temporary.mkdir()
+        self.file = self.room / "run.json"
+        self.environment = {**os.environ, "TMPDIR": str(self.temporary), "MILLRACE_WORKERS": "3"}
+
+    def run_trace(self, *arguments, status=0):
+        done = subprocess.run([MILLRACE, "trace", *arguments], env=self.environment, capture_output=True, text=True, timeout=240)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertEqual(os.listdir(self.temporary), [])
+        return done
+
+    def trace(self, *options, end="exit", status=0):
+        done = self.run_trace("-o", str(self.file), *options, "--", PROGRAM, end, status=status)
+        timeline = Timeline(self.file.read_text())
+        self.check_form(timeline)
+        return timeline, done.stderr
+
+    def check_form(self, timeline):
+        """What is true of every timeline."""
+        for event in timeline.events:
+            self.assertIn(event["ph"], "MXsf")
+            if event["ph"] != "M":
+                self.assertIn((event["pid"], event["tid"]), timeline.lanes)
+                self.assertGreaterEqual(event["ts"], 0)
+        tids = [tid for _, tid in timeline.lanes]
+        self.assertEqual(len(tids), len(set(tids)))
+        for lane, spans in timeline.by_lane.items():
+            open_until = []
+            for span in sorted(spans, key=lambda s: (s["from"], -s["to"])):
+                while open_until and open_until[-1] <= span["from"]:
+                    open_until.pop()
+                self.assertTrue(not open_until or span["to"] <= open_until[-1], f"{span} crosses another in lane {timeline.lanes[lane]}")
+                if span["to"] > span["from"]:
+                    open_until.append(span["to"])
+        for name, ends in timeline.arrows.items():
+            self.assertEqual(set(ends), {"s", "f"}, name)
+            self.assertLessEqual(nanoseconds(ends["s"]["ts"]), nanoseconds(ends["f"]["ts"]))
+            for end in ends.values():
+                self.assertTrue(timeline.at(end), f"an arrow's end is in no span: {end}")
+        self.check_sums(timeline)
+
+    def check_sums(self, timeline):
+        for process in timeline.processes:
+            works = [w for w in timeline.works if w["pid"] == process["pid"]]
+            sums = collections.Counter()
+            counts = collections.Counter()
+            for work in works:
+                name = (work["cat"], work["args"].get("kernel"))
+                sums[name] += work["to"] - work["from"]
+                counts[name] += 1
+            self.assertEqual({(t["kind"], t.get("kernel")): t["total_ns"] for t in process["works"]}, dict(sums))
+            self.assertEqual({(t["kind"], t.get("kernel")): t["count"] for t in process["works"]}, dict(counts))
+            totals = [t["total_ns"] for t in process["works"]]
+            self.assertEqual(totals, sorted(totals, reverse=True))
+            busy = [w for w in works if w["cat"] in ("kernel", "copy", "fill", "host function")]
+            edges = sorted([(w["from"], 1) for w in busy] + [(w["to"], -1) for w in busy])
+            running = union = twice = 0
+            for (time, more), (later, _) in zip(edges, edges[1:]):
+                running += more
+                union += (later - time) * (running > 0)
+                twice += (later - time) * (running > 1)
+            self.assertEqual((process["busy_ns"], process["overlap_ns"]), (union, twice))
+            self.assertEqual(process["work_ns"], sum(w["to"] - w["from"] for w in busy))
+            if busy:
+                self.assertEqual(process["idle_ns"], edges[-1][0] - edges[0][0] - union)
+            self.assertEqual(process["critical_works"], sum(w["args"].get("critical", False) for w in works))
+
+    def test_program(self):
+        timeline, said = self.trace()
+        self.assertEqual(said, "")
+        (process,) = timeline.processes
+        self.assertEqual((process["end"], process["lost"], os.path.realpath(process["program"])), ("exit", 0, os.path.realpath(PROGRAM)))
+        kinds = collections.Counter((w["cat"], w["name"]) for w in timeline.works if not w["args"].get("node"))
+        self.assertEqual(kinds["kernel", "add"], 2 * ROUNDS)
+        self.assertEqual(kinds["host function", "host function"], ROUNDS)
+        self.assertEqual(kinds["copy", "copy"], ROUNDS)
+        self.assertEqual(kinds["fill", "fill"], 1 + THREADS)
+        self.assertEqual(kinds["graph", "graph"], 2)
+        for work in timeline.works:
+            args = work["args"]
+            self.assertEqual(timeline.lanes[work["pid"], work["tid"]]["number"], args["stream"])
+            if work["name"] == "add":
+                self.assertEqual((args["grid"], args["block"]), ([COUNT // 256, 1, 1], [256, 1, 1]))
+                self.assertEqual((args["kernel"], args["symbol"], args["asked by"]), ("add(unsigned int*, unsigned int)", "_Z3addPjj", "cuLaunchKernel"))
+                self.assertEqual(args.get("function", "launch"), "launch")
+            if work["cat"] == "copy":
+                self.assertEqual(args["bytes"], 4 * COUNT)
+            self.assertNotIn("status", args)
+        calls = collections.Counter(c["name"] for c in timeline.calls)
+        self.assertEqual(calls["cuLaunchKernel"], 2 * ROUNDS + 3)
+        self.assertEqual((calls["cuGraphLaunch"], calls["cuEventSynchronize"]), (2, ROUNDS))
+        threads = {c["tid"] for c in timeline.calls if c["name"] == "cuMemsetD8"}
+        self.assertEqual(len(threads), THREADS)
+        numbers = sorted(c["args"]["call"] for c in timeline.calls)
+        self.assertEqual(len(numbers), len(set(numbers)))
+
+    def test_streams_in_order(self):
+        timeline, _ = self.trace()
+        streams = collections.defaultdict(list)
+        for work in timeline.works:
+            if not work["args"].get("node"):
+                streams[work["args"]["stream"]].append(work)
+        for works in streams.values():
+            self.assertEqual(len({w["tid"] for w in works}), 1)
+            works.sort(key=lambda w: w["args"]["work"])
+            for one, other in zip(works, works[1:]):
+                self.assertLessEqual(one["to"], other["from"])
+        order = [w["name"] for w in next(s for s in streams.values() if any(w["cat"] == "copy" for w in s))]
+        self.assertEqual(order, ["add", "host function", "copy"] * ROUNDS)
+
+    def test_graph(self):
+        timeline, _ = self.trace()
+        runs = [w for w in timeline.works if w["cat"] == "graph"]
+        for run in runs:
+            steps = [w for w in timeline.works if w["args"]["work"] == run["args"]["work"] and w["args"].get("node")]
+            self.assertEqual([w["name"] for w in steps if w["cat"] == "kernel"], ["other"] * 3)
+            for step in steps:
+                self.assertTrue(run["from"] <= step["from"] and step["to"] <= run["to"])
+            last = max(steps, key=lambda w: w["from"])
+            self.assertTrue(all(w["to"] <= last["from"] for w in steps if w is not last and w["cat"] == "kernel"))
+
+    def test_slices(self):
+        timeline, _ = self.trace()
+        works = {(w["args"]["work"], w["args"].get("node")): w for w in timeline.works}
+        cut = set()
+        for part in timeline.slices:
+            name = (part["args"]["work"], part["args"].get("node"))
+            self.assertEqual(part["name"], works[name]["name"])
+            self.assertTrue(works[name]["from"] <= part["to"] and part["from"] <= works[name]["to"])
+            cut.add(name)
+        self.assertTrue(all(name in cut for name, w in works.items() if w["cat"] in ("kernel", "copy", "fill", "host function")))
+
+    def test_arrows(self):
+        timeline, _ = self.trace()
+        found = collections.Counter()
+        submitted = set()
+        for ends in timeline.arrows.values():
+            source, target = timeline.at(ends["s"])[-1], timeline.at(ends["f"])
+            found[ends["s"]["name"], source["name"], target[0]["name"]] += 1
+            if ends["s"]["name"] == "submit":
+                self.assertEqual(source["args"]["call"], target[0]["args"]["call"])
+                submitted.add(target[0]["args"]["work"])
+        self.assertEqual(submitted, {w["args"]["work"] for w in timeline.works if not w["args"].get("node") and w["cat"] != "driver"} | submitted)
+        self.assertEqual(found["submit", "cuLaunchKernel", "add"], 2 * ROUNDS)
+        self.assertEqual(found["submit", "cuGraphLaunch", "graph"], 2)
+        self.assertEqual(found["event", "add", "add"], ROUNDS)
+        self.assertEqual(sum(count for (kind, _, _), count in found.items() if kind == "event"), ROUNDS)
+        self.assertEqual(found["host waits", "copy", "cuEventSynchronize"], ROUNDS)
+        self.assertEqual(found["host waits", "add", "cuStreamSynchronize"], 1)
+
+    def test_critical_path(self):
+        timeline, _ = self.trace()
+        path = [w for w in timeline.works if w["args"].get("critical")]
+        self.assertTrue(path)
+        path.sort(key=lambda w: w["from"])
+        for one, other in zip(path, path[1:]):
+            self.assertLessEqual(one["to"], other["from"])
+        (process,) = timeline.processes
+        self.assertEqual(process["critical_ns"], sum(w["to"] - w["from"] for w in path))
+        self.assertLessEqual(process["critical_ns"] + process["critical_host_ns"], process["span_ns"])
+
+    def test_ends(self):
+        timeline, said = self.trace(end="fail", status=3)
+        self.assertEqual(timeline.processes[0]["end"], "exit")
+        for end, number in (("kill", 9), ("abort", 6)):
+            timeline, said = self.trace(end=end, status=128 + number)
+            self.assertIn(f"was ended by signal {number}", said)
+            self.assertEqual(timeline.processes[0]["end"], "" if end == "kill" else "signal 6")
+            self.assertEqual(sum(w["name"] == "add" for w in timeline.works), 2 * ROUNDS)
+        timeline, _ = self.trace(end="again")
+        self.assertEqual([p["end"] for p in timeline.processes], ["", "exit"])
+        self.assertEqual(len({p["pid"] for p in timeline.processes}), 2)
+        self.assertEqual(len({p["process"] for p in timeline.processes}), 1)
+
+    def test_limit(self):
+        timeline, said = self.trace("--limit", "1", "--no-sites", end="many")
+        (process,) = timeline.processes
+        self.assertGreater(process["lost"], 0)
+        self.assertIn(f"had no room for its last {process['lost']} records", said)
+        self.assertFalse(any("function" in c["args"] or "module" in c["args"] for c in timeline.calls))
+
+    def test_threads_that_end_leave_their_room(self):
+        timeline, _ = self.trace("--limit", "8", end="threads")
+        self.assertEqual(timeline.processes[0]["lost"], 0)
+        self.assertEqual(sum(c["name"] == "cuMemsetD8" for c in timeline.calls), 2000 + THREADS)
+
+    def test_two_processes(self):
+        self.run_trace("-o", str(self.file), "--", "sh", "-c", f"'{PROGRAM}' & '{PROGRAM}'; wait")
+        timeline = Timeline(self.file.read_text())
+        self.check_form(timeline)
+        self.assertEqual(len(timeline.processes), 2)
+        self.assertEqual(sum(w["name"] == "add" for w in timeline.works), 4 * ROUNDS)
+
+    def test_without_cuda(self):
+        done = self.run_trace("-o", "-", "--", "true")
+        self.assertEqual(json.loads(done.stdout)["traceEvents"], [])
+        self.assertIn("no process has used CUDA through Millrace", done.stderr)
+
+    def test_bad_arguments(self):
+        for arguments, status, message in (([], 2, "name a file for the timeline"), (["-o", "x"], 2, "name the program to run"),
+                                           (["--limit", "0", "-o", "x", "true"], 2, "--limit can't be '0'"), (["--limit", "1x"], 2, "--limit can't be '1x'"),
+                                           (["-o"], 2, "-o needs a value"), (["--colour"], 2, "'--colour' is not understood"),
+                                           (["-o", str(self.room / "none" / "x"), "true"], 125, "cannot write"),
+                                           (["-o", str(self.file), "/nonexistent/program"], 127, "cannot start /nonexistent/program"),
+                                           (["-o", str(self.file), str(self.room)], 126, "cannot start")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(message, self.run_trace(*arguments, status=status).stderr)
+        self.assertIn("Usage: millrace trace", self.run_trace("--help").stdout)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no device that is full")
+    def test_full_disk(self):
+        self.assertIn("cannot write /dev/full: No space left", self.run_trace("-o", "/dev/full", "--", "true", status=125).stderr)
+
+    def test_damaged(self):
+        """A process's file with bytes turned over: never more than a message."""
+        script = f"'{PROGRAM}'; python3 - <<'END'\nimport glob, os, random\nrandom.seed(1)\n" \
+                 "path, = glob.glob(os.environ['MILLRACE_OBSERVE_OUT'] + '/*.trace')\n" \
+                 "data = bytearray(open(path, 'rb').read())\nfor i in range(300):\n    data[random.randrange(4096, 20000)] = random.randrange(256)\n" \
+                 "open(path, 'wb').write(data[:30001])\nEND"
+        done = self.run_trace("-o", str(self.file), "--", "sh", "-c", script, status=125)
+        self.assertIn("is damaged", done.stderr)
+        json.loads(self.file.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* millrace trace: runs a program as `millrace run` does, with an observer that writes down what happened when, and
+ * makes a timeline of it. */
+#include <errno.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "millrace.h"
+#include "trace/model.h"
+
+static const char usage[] =
+    "Usage: millrace trace [OPTIONS] -o FILE [--] PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Runs PROGRAM as 'millrace run' does and writes a timeline of its calls, streams and workers to FILE, in Chrome's\n"
+    "trace format, which Perfetto (ui.perfetto.dev) opens.\n"
+    "\n"
+    "  -o, --output FILE   the timeline\n"
+    "  --limit MIB         the most that one process may leave, in mebibytes; 1024 by default. What comes after that\n"
+    "                      is missing in the timeline\n"
+    "  --no-sites          don't note where in the program calls come from: that takes less time\n"
+    "\n"
+    "The exit status is the program's (128 and the signal's number if a signal ended it). 125: there is no timeline, or\n"
+    "it is not whole; 127: the program was not found; 126: it could not be started.\n"
+    "\n"
+    "Example: millrace trace -o run.json -- ./program\n";
+
+enum { NO_TIMELINE = 125, CANNOT_START = 126, NOT_FOUND = 127, LIMIT = 256, NO_SITES };
+
+struct request {
+    const char *output;
+    unsigned long long limit; /* mebibytes */
+    bool no_sites;
+    char folder[PATH_MAX]; /* where processes leave their files */
+};
+
+static bool cannot(const char *what, const char *name)
+{
+    fprintf(stderr, "millrace trace: %s %s: %s\n", what, name, strerror(errno));
+    return false;
+}
+
+/* Reads the options; *program is then what is left. 0, or the exit status, with a message printed; -1: help. */
+static int take_options(struct request *request, int argc, char **argv, char ***program)
+{
+    static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"limit", required_argument, NULL, LIMIT},
+                                            {"no-sites", no_argument, NULL, NO_SITES},
+                                            {0}};
+    int option;
+    char *end;
+    optind = 1;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "+:ho:", options, NULL)) != -1) {
+        switch (option) {
+        case 'h':
+            fputs(usage, stdout);
+            return -1;
+        case 'o':
+            request->output = optarg;
+            break;
+        case NO_SITES:
+            request->no_sites = true;
+            break;
+        case LIMIT:
+            request->limit = strtoull(optarg, &end, 10);
+            if (*optarg >= '0' && *optarg <= '9' && !*end && request->limit >= 1 && request->limit <= 1 << 20)
+                break;
+            fprintf(stderr, "millrace trace: --limit can't be '%s': it is a number from 1 to 1048576\n", optarg);
+            return 2;
+        case ':':
+            fprintf(stderr, "millrace trace: %s needs a value; see 'millrace trace --help'\n", argv[optind - 1]);
+            return 2;
+        default:
+            return tool_bad_argument("trace", argv[optind - 1]);
+        }
+    }
+    *program = argv + optind;
+    if (request->output && **program)
+        return 0;
+    fprintf(stderr, "millrace trace: name %s, as in 'millrace trace -o run.json -- ./program'\n",
+            request->output ? "the program to run" : "a file for the timeline");
+    return 2;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status;
+    (void)kind;
+    (void)where;
+    remove(path);
+    return 0;
+}
+
+static size_t failed_processes;
+
+static int count_failed(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status;
+    (void)where;
+    const char *end = strrchr(path, '.');
+    failed_processes += kind == FTW_F && end && strcmp(end, ".failed") == 0;
+    return 0;
+}
+
+/* What the program's environment has beside that of `millrace run`. */
+static bool set_environment(const struct request *request)
+{
+    struct tool_paths paths;
+    char observer[PATH_MAX + 32], tools[64];
+    if (!tool_find_paths(&paths))
+        return false;
+    snprintf(observer, sizeof observer, "%s/libmillrace-observer.so", paths.libraries);
+    if (access(observer, R_OK) != 0)
+        return cannot("cannot read", observer);
+    snprintf(tools, sizeof tools, "trace:mib=%llu%s", request->limit, request->no_sites ? ":sites=0" : "");
+    if (!tool_environment("trace"))
+        return false;
+    if (setenv("MILLRACE_OBSERVE", tools, 1) == 0 && setenv("MILLRACE_OBSERVE_OUT", request->folder, 1) == 0)
+        return true;
+    fputs("millrace trace: out of memory\n", stderr);
+    return false;
+}
+
+static void tell_lost(const struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->processes_count; i++)
+        if (timeline->processes[i].lost)
+            fprintf(stderr,
+                    "millrace trace: process %llu had no room for its last %llu records, which are missing in the "
+                    "timeline; --limit gives it more\n",
+                    (unsigned long long)timeline->processes[i].pid, (unsigned long long)timeline->processes[i].lost);
+}
+
+/* Makes the timeline. False, with a message: there is none, or it is not whole. */
+static bool write_timeline(const struct request *request, FILE *out)
+{
+    struct timeline timeline = {0};
+    bool good = timeline_read(&timeline, request->folder);
+    nftw(request->folder, count_failed, 16, FTW_PHYS);
+    if (failed_processes) {
+        fprintf(stderr, "millrace trace: %zu of the processes could not be observed; the log says why\n",
+                failed_processes);
+        good = false;
+    } else if (timeline.processes_count == 0) {
+        fputs("millrace trace: no process has used CUDA through Millrace, so the timeline is empty\n", stderr);
+    }
+    tell_lost(&timeline);
+    if (timeline_link(&timeline) && timeline_sum(&timeline)) {
+        errno = 0;
+        timeline_write_chrome(out, &timeline);
+        if (fflush(out) != 0 || ferror(out))
+            good = cannot("cannot write", request->output);
+    } else {
+        fputs("millrace trace: out of memory\n", stderr);
+        good = false;
+    }
+    timeline_free(&timeline);
+    return good;
+}
+
+/* Runs the program; its exit status as a shell tells it, and *ran. */
+static int run_program(char **program, bool *ran)
+{
+    int ended = tool_wait_for(program);
+    *ran = ended != -1;
+    if (!*ran) {
+        int reason = errno;
+        cannot("cannot start", program[0]);
+        return reason == ENOENT ? NOT_FOUND : CANNOT_START;
+    }
+    if (!WIFSIGNALED(ended))
+        return WEXITSTATUS(ended);
+    fprintf(stderr, "millrace trace: %s was ended by signal %d (%s)\n", program[0], WTERMSIG(ended),
+            strsignal(WTERMSIG(ended)));
+    return 128 + WTERMSIG(ended);
+}
+
+static int trace(struct request *request, char **program)
+{
+    const char *above = getenv("TMPDIR");
+    bool ran = false, good = true;
+    int status = NO_TIMELINE;
+    /* Before the program runs, so that a bad name is told at once. */
+    FILE *out = strcmp(request->output, "-") == 0 ? stdout : fopen(request->output, "we");
+    if (!out)
+        return cannot("cannot write", request->output), NO_TIMELINE;
+    snprintf(request->folder, sizeof request->folder, "%.4000s/millrace-trace-XXXXXX",
+             above && *above ? above : "/tmp");
+    if (!mkdtemp(request->folder)) {
+        cannot("cannot make a folder for results, like", request->folder);
+        return NO_TIMELINE;
+    }
+    if (set_environment(request))
+        status = run_program(program, &ran);
+    if (ran)
+        good = write_timeline(request, out);
+    nftw(request->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (out != stdout && fclose(out) != 0 && good)
+        good = cannot("cannot write", request->output);
+    return good ? status : NO_TIMELINE;
+}
+
+int tool_trace(int argc, char **argv)
+{
+    struct request request = {.limit = 1024};
+    char **program = NULL;
+    int status = take_options(&request, argc + 1, argv - 1, &program);
+    if (status == 0)
+        status = trace(&request, program);
+    return status < 0 ? 0 : status;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A timeline in Chrome's trace format, one event a line.
+ *
+ * Spans are complete events ("X"), arrows are pairs of flow events ("s" and "f"), lanes are threads with a name and a
+ * place in the order. Times are microseconds with three digits after the point, from the first moment on. What the
+ * format has no word for stands under "millrace", which viewers leave alone. */
+#include <inttypes.h>
+
+#include "model.h"
+
+static uint64_t start;
+
+/* Bytes of one character of UTF-8 at `text`; 0: it is none. */
+static size_t character(const unsigned char *text)
+{
+    size_t more = text[0] < 0x80                      ? 0
+                  : text[0] >= 0xc2 && text[0] < 0xe0 ? 1
+                  : (text[0] & 0xf0) == 0xe0          ? 2
+                  : text[0] >= 0xf0 && text[0] < 0xf5 ? 3
+                                                      : 4;
+    if (more == 4)
+        return 0;
+    for (size_t i = 1; i <= more; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return more + 1;
+}
+
+/* A text in quotes. `<` is escaped, so that the text may stand in a page. */
+static void put(FILE *out, const char *text)
+{
+    putc('"', out);
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        size_t length = character(at);
+        if (length == 0) {
+            fputs("\\ufffd", out);
+            at++;
+        } else if (length > 1) {
+            fwrite(at, 1, length, out);
+            at += length;
+        } else {
+            if (*at == '"' || *at == '\\')
+                fprintf(out, "\\%c", *at);
+            else if (*at < 0x20 || *at == '<' || *at == 0x7f)
+                fprintf(out, "\\u%04x", *at);
+            else
+                putc(*at, out);
+            at++;
+        }
+    }
+    putc('"', out);
+}
+
+static void put_text(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, ",\"%s\":", key);
+    put(out, text);
+}
+
+static void put_time(FILE *out, const char *key, uint64_t time)
+{
+    fprintf(out, ",\"%s\":%" PRIu64 ".%03" PRIu64, key, time / 1000, time % 1000);
+}
+
+/* The begin of an event up to its time. */
+static void begin(FILE *out, const char *phase, const struct timeline_process *process, uint32_t lane, uint64_t time)
+{
+    fprintf(out, ",\n{\"ph\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64, phase, process->shown,
+            process->lanes[lane].id);
+    put_time(out, "ts", time > start ? time - start : 0);
+}
+
+static void put_lanes(FILE *out, const struct timeline_process *process, size_t index)
+{
+    static const char *const kinds[] = {"host thread", "stream", "worker"};
+    fprintf(out,
+            "%s{\"ph\":\"M\",\"pid\":%" PRIu64 ",\"name\":\"process_name\",\"args\":{\"name\":", index ? ",\n" : "\n",
+            process->shown);
+    put(out, process->program);
+    fprintf(out,
+            "}},\n{\"ph\":\"M\",\"pid\":%" PRIu64 ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%zu}}",
+            process->shown, index);
+    for (size_t i = 0; i < process->lanes_count; i++) {
+        const struct timeline_lane *lane = &process->lanes[i];
+        uint64_t order = ((uint64_t)lane->kind << 24) + (lane->of << 6) + (lane->further < 63 ? lane->further : 63);
+        fprintf(out,
+                ",\n{\"ph\":\"M\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"name\":\"thread_name\",\"args\":{\"name\":",
+                process->shown, lane->id);
+        put(out, lane->name);
+        fprintf(out, ",\"kind\":\"%s\",\"number\":%" PRIu64 "}}", kinds[lane->kind],
+                lane->kind == LANE_THREAD ? process->threads[lane->of].thread : lane->of);
+        fprintf(out,
+                ",\n{\"ph\":\"M\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64
+                ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%" PRIu64 "}}",
+                process->shown, lane->id, order < INT32_MAX ? order : INT32_MAX);
+    }
+}
+
+static void put_site(FILE *out, const struct timeline_process *process, uint32_t index)
+{
+    char place[64];
+    if (index == NONE)
+        return;
+    const struct timeline_site *site = &process->sites[index];
+    if (site->function)
+        put_text(out, "function", site->function);
+    if (site->file) {
+        put_text(out, "file", site->file);
+        fprintf(out, ",\"line\":%" PRIu64, site->line);
+    } else if (site->module) {
+        snprintf(place, sizeof place, "0x%" PRIx64, site->offset);
+        put_text(out, "module", site->module);
+        put_text(out, "offset", place);
+    }
+}
+
+static void put_call(FILE *out, const struct timeline_process *process, const struct timeline_call *call)
+{
+    begin(out, "X", process, call->lane, call->from);
+    put_time(out, "dur", call->to - call->from);
+    put_text(out, "name", call->name);
+    fprintf(out, ",\"cat\":\"call\",\"args\":{\"call\":%" PRIu64, call->number);
+    if (call->open)
+        fputs(",\"unfinished\":true", out);
+    else if (call->status)
+        fprintf(out, ",\"status\":%d", call->status);
+    if (call->role != TRACE_PLAIN && call->role != TRACE_HOST_STREAM && call->role != TRACE_HOST_ALL)
+        fprintf(out, ",\"event\":\"0x%" PRIx64 "\"", call->event);
+    if (call->role == TRACE_RECORDS || call->role == TRACE_WAITS || call->role == TRACE_HOST_STREAM)
+        fprintf(out, ",\"stream\":%" PRIu64, call->stream);
+    put_site(out, process, call->site);
+    fputs("}}", out);
+}
+
+static void put_work(FILE *out, const struct timeline_process *process, const struct timeline_work *work)
+{
+    begin(out, "X", process, work->lane, work->from);
+    put_time(out, "dur", work->to - work->from);
+    put_text(out, "name", work->name);
+    put_text(out, "cat", timeline_kind(work->kind));
+    if (work->critical)
+        fputs(",\"cname\":\"terrible\"", out);
+    fprintf(out, ",\"args\":{\"work\":%" PRIu64 ",\"stream\":%" PRIu64, work->work, work->stream);
+    if (work->node)
+        fprintf(out, ",\"node\":\"0x%" PRIx64 "\"", work->node);
+    if (work->kernel) {
+        put_text(out, "kernel", work->full);
+        put_text(out, "symbol", work->kernel);
+        fprintf(out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", work->blocks[0], work->blocks[1], work->blocks[2],
+                work->threads[0], work->threads[1], work->threads[2]);
+    }
+    if (work->bytes)
+        fprintf(out, ",\"bytes\":%" PRIu64, work->bytes);
+    if (work->status)
+        fprintf(out, ",\"status\":%d", work->status);
+    if (work->open)
+        fputs(",\"unfinished\":true", out);
+    if (work->critical)
+        fputs(",\"critical\":true", out);
+    if (work->call != NONE) {
+        const struct timeline_call *call = &process->calls[work->call];
+        put_text(out, "asked by", call->name);
+        fprintf(out, ",\"call\":%" PRIu64, call->number);
+        put_site(out, process, call->site);
+    }
+    fputs("}}", out);
+}
+
+static void put_slice(FILE *out, const struct timeline_process *process, const struct timeline_slice *slice)
+{
+    const struct timeline_work *work = slice->of == NONE ? NULL : &process->works[slice->of];
+    begin(out, "X", process, slice->lane, slice->from);
+    put_time(out, "dur", slice->to - slice->from);
+    put_text(out, "name", work ? work->name : "?");
+    fprintf(out, ",\"cat\":\"slice\",\"args\":{\"work\":%" PRIu64, slice->work);
+    if (work)
+        fprintf(out, ",\"kind\":\"%s\",\"stream\":%" PRIu64, timeline_kind(work->kind), work->stream);
+    if (slice->node)
+        fprintf(out, ",\"node\":\"0x%" PRIx64 "\"", slice->node);
+    fputs("}}", out);
+}
+
+static void put_arrow(FILE *out, const struct timeline_process *process, const struct timeline_arrow *arrow,
+                      uint64_t id)
+{
+    static const char *const names[] = {"submit", "event", "host waits"};
+    begin(out, "s", process, arrow->from_lane, arrow->from);
+    fprintf(out, ",\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"arrow\"}", id, names[arrow->kind]);
+    begin(out, "f", process, arrow->to_lane, arrow->to);
+    fprintf(out, ",\"bp\":\"e\",\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"arrow\"}", id, names[arrow->kind]);
+}
+
+static void put_totals(FILE *out, const struct timeline_process *process)
+{
+    fputs(",\"works\":[", out);
+    for (size_t i = 0; i < process->totals_count; i++) {
+        const struct timeline_total *total = &process->totals[i];
+        fprintf(out, "%s{\"kind\":\"%s\"", i ? ",\n" : "\n", timeline_kind(total->kind));
+        put_text(out, "name", total->name);
+        if (total->full)
+            put_text(out, "kernel", total->full);
+        fprintf(out,
+                ",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"least_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64
+                ",\"bytes\":%" PRIu64 "}",
+                total->count, total->total, total->least, total->most, total->bytes);
+    }
+    fputs("]", out);
+}
+
+static void put_summary(FILE *out, const struct timeline_process *process)
+{
+    const struct timeline_figures *figures = &process->figures;
+    fprintf(out, "{\"pid\":%" PRIu64 ",\"process\":%" PRIu64 ",\"lost\":%" PRIu64, process->shown, process->pid,
+            process->lost);
+    put_text(out, "program", process->program);
+    put_text(out, "end", process->how);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } all[] = {{"span_ns", figures->span},
+               {"device_ns", figures->device},
+               {"busy_ns", figures->busy},
+               {"idle_ns", figures->device - figures->busy},
+               {"overlap_ns", figures->overlap},
+               {"work_ns", figures->work},
+               {"host_waits_ns", figures->waited},
+               {"workers", figures->workers},
+               {"worked_ns", figures->worked},
+               {"critical_ns", figures->critical},
+               {"critical_works", figures->critical_works},
+               {"critical_host_ns", figures->critical_host}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        fprintf(out, ",\"%s\":%" PRIu64, all[i].name, all[i].value);
+    put_totals(out, process);
+    fputs("}", out);
+}
+
+void timeline_write_chrome(FILE *out, const struct timeline *timeline)
+{
+    uint64_t id = 0;
+    start = timeline->start;
+    fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made by\":\"millrace trace\",\"version\":\"" MR_VERSION
+          "\"},\n\"millrace\":{\"processes\":[\n",
+          out);
+    for (size_t i = 0; i < timeline->processes_count; i++) {
+        fputs(i ? ",\n" : "", out);
+        put_summary(out, &timeline->processes[i]);
+    }
+    fputs("]},\n\"traceEvents\":[", out);
+    for (size_t i = 0; i < timeline->processes_count; i++)
+        put_lanes(out, &timeline->processes[i], i);
+    for (size_t i = 0; i < timeline->processes_count; i++) {
+        const struct timeline_process *process = &timeline->processes[i];
+        for (size_t j = 0; j < process->calls_count; j++)
+            put_call(out, process, &process->calls[j]);
+        for (size_t j = 0; j < process->works_count; j++)
+            put_work(out, process, &process->works[j]);
+        for (size_t j = 0; j < process->slices_count; j++)
+            put_slice(out, process, &process->slices[j]);
+        for (size_t j = 0; j < process->arrows_count; j++)
+            put_arrow(out, process, &process->arrows[j], ++id);
+    }
+    fputs("\n]}\n", out);
+}

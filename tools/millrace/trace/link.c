@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lanes and arrows.
+ *
+ * A record or a wait is no work, so an arrow from a record begins where the last work ended that its stream had got
+ * before, and an arrow to a wait ends where the first work began that its stream got afterwards. Without such a work
+ * the arrow begins or ends in the call. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* ---- lanes ---- */
+
+struct placing {
+    struct timeline_process *process;
+    LIST(uint64_t, ends); /* of each lane, the end of its last span */
+    uint64_t next_id;
+};
+
+/* The further lane `further` of a name; NONE: memory is short. */
+static uint32_t lane(struct placing *placing, enum lane_kind kind, uint64_t of, uint32_t further)
+{
+    struct timeline_process *process = placing->process;
+    for (size_t i = process->lanes_count; i-- > 0;)
+        if (process->lanes[i].kind == kind && process->lanes[i].of == of && process->lanes[i].further == further)
+            return (uint32_t)i;
+    struct timeline_lane *made = ADD(process, lanes);
+    uint64_t *end = made ? ADD(placing, ends) : NULL;
+    if (!end)
+        return NONE;
+    *made = (struct timeline_lane){.kind = kind, .of = of, .further = further, .id = placing->next_id++};
+    return (uint32_t)(process->lanes_count - 1);
+}
+
+/* The first lane of the name that is free from `from` on; takes it until `to`. */
+static uint32_t free_lane(struct placing *placing, enum lane_kind kind, uint64_t of, uint64_t from, uint64_t to)
+{
+    for (uint32_t further = 0;; further++) {
+        uint32_t found = lane(placing, kind, of, further);
+        if (found == NONE)
+            return NONE;
+        if (placing->ends[found] <= from) {
+            placing->ends[found] = to;
+            return found;
+        }
+    }
+}
+
+/* Works of streams in their order, each run before its steps. */
+static int by_place(const void *a, const void *b)
+{
+    const struct timeline_work *const *x = a, *const *y = b;
+    int order = compare((*x)->stream, (*y)->stream);
+    order = order ? order : compare((*x)->from, (*y)->from);
+    order = order ? order : ((*x)->node != 0) - ((*y)->node != 0);
+    order = order ? order : compare((*x)->to, (*y)->to);
+    return order ? order : compare((*x)->work, (*y)->work);
+}
+
+/* A graph's steps stand inside of its run as long as they don't overlap; else in further lanes. */
+static bool place_works(struct placing *placing)
+{
+    struct timeline_process *process = placing->process;
+    struct timeline_work **order = calloc(process->works_count + 1, sizeof(struct timeline_work *));
+    uint64_t stream = 0, inside = 0;
+    uint32_t run = NONE;
+    if (!order)
+        return false;
+    for (size_t i = 0; i < process->works_count; i++)
+        order[i] = &process->works[i];
+    qsort(order, process->works_count, sizeof *order, by_place);
+    for (size_t i = 0; i < process->works_count; i++) {
+        struct timeline_work *work = order[i];
+        uint32_t index = (uint32_t)(work - process->works);
+        if (i == 0 || work->stream != stream)
+            run = NONE;
+        stream = work->stream;
+        const struct timeline_work *around = run == NONE ? NULL : &process->works[run];
+        if (work->node && around && around->work == work->work && inside <= work->from && work->to <= around->to) {
+            work->lane = around->lane;
+            inside = work->to;
+        } else {
+            work->lane = free_lane(placing, LANE_STREAM, work->stream, work->from, work->to);
+        }
+        if (work->lane == NONE) {
+            free(order);
+            return false;
+        }
+        if (!work->node) {
+            run = index;
+            inside = work->from;
+        }
+    }
+    free(order);
+    return true;
+}
+
+static void name_lanes(struct timeline_process *process)
+{
+    for (size_t i = 0; i < process->lanes_count; i++) {
+        struct timeline_lane *at = &process->lanes[i];
+        char *text = at->name;
+        size_t size = sizeof at->name;
+        int used = 0;
+        if (at->kind == LANE_THREAD) {
+            const struct timeline_thread *thread = &process->threads[at->of];
+            used = snprintf(text, size, "thread %llu%s%s", (unsigned long long)thread->thread, *thread->name ? " " : "",
+                            thread->name);
+        } else if (at->kind == LANE_STREAM) {
+            used = snprintf(text, size, "stream %llu", (unsigned long long)at->of);
+        } else if (at->of == 1024) { /* the driver's number for all threads that are no workers */
+            used = snprintf(text, size, "calling threads");
+        } else {
+            used = snprintf(text, size, "worker %llu", (unsigned long long)at->of);
+        }
+        if (at->further && used > 0 && (size_t)used < size)
+            snprintf(text + used, size - (size_t)used, " (%u)", at->further + 1);
+    }
+}
+
+/* Perfetto wants numbers of lanes that no other process has; numbers of threads end below 2^22. */
+static bool place(struct timeline_process *process, uint64_t number)
+{
+    struct placing placing = {.process = process, .next_id = 10000000 + number * 1000000};
+    bool good = true;
+    for (size_t i = 0; i < process->calls_count && good; i++) {
+        struct timeline_call *call = &process->calls[i];
+        call->lane = lane(&placing, LANE_THREAD, call->thread, 0);
+        good = call->lane != NONE;
+    }
+    good = good && place_works(&placing);
+    for (size_t i = 0; i < process->slices_count && good; i++) {
+        struct timeline_slice *slice = &process->slices[i];
+        slice->lane = free_lane(&placing, LANE_WORKER, slice->worker, slice->from, slice->to);
+        good = slice->lane != NONE;
+    }
+    name_lanes(process);
+    free(placing.ends);
+    return good;
+}
+
+/* ---- arrows ---- */
+
+/* An event's latest record: the call, by the event's handle, in a table with open addresses. */
+struct recorded {
+    uint64_t event;
+    uint32_t call;
+};
+
+struct linking {
+    struct timeline_process *process;
+    struct timeline_work **order; /* bound works by stream, then as they were bound */
+    size_t count;
+    struct recorded *table;
+    size_t mask;
+};
+
+static int by_bound(const void *a, const void *b)
+{
+    const struct timeline_work *const *x = a, *const *y = b;
+    int order = compare((*x)->stream, (*y)->stream);
+    order = order ? order : compare((*x)->bound, (*y)->bound);
+    return order ? order : compare((*x)->work, (*y)->work);
+}
+
+/* How many of `order` are of earlier streams, or of this one and bound before `time`. */
+static size_t before(const struct linking *linking, uint64_t stream, uint64_t time)
+{
+    size_t low = 0, high = linking->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct timeline_work *work = linking->order[middle];
+        if (work->stream < stream || (work->stream == stream && work->bound < time))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct recorded *find(struct linking *linking, uint64_t event)
+{
+    size_t at = (event * 0x9e3779b97f4a7c15u) >> 32 & linking->mask;
+    while (linking->table[at].event && linking->table[at].event != event)
+        at = (at + 1) & linking->mask;
+    return &linking->table[at];
+}
+
+/* The last work in a stream before a call; NONE: none. */
+static uint32_t last_work(const struct linking *linking, uint64_t stream, uint64_t time)
+{
+    size_t at = before(linking, stream, time);
+    if (at == 0 || linking->order[at - 1]->stream != stream)
+        return NONE;
+    return (uint32_t)(linking->order[at - 1] - linking->process->works);
+}
+
+static uint32_t first_work(const struct linking *linking, uint64_t stream, uint64_t time)
+{
+    size_t at = before(linking, stream, time);
+    if (at == linking->count || linking->order[at]->stream != stream)
+        return NONE;
+    return (uint32_t)(linking->order[at] - linking->process->works);
+}
+
+/* A moment inside of a span close to its end. */
+static uint64_t inner_end(uint64_t from, uint64_t to)
+{
+    return to > from ? to - 1 : from;
+}
+
+/* Adds the arrow unless it would go back in time. False: memory is short. */
+static bool add(struct linking *linking, struct timeline_arrow arrow)
+{
+    struct timeline_arrow *made;
+    if (arrow.from > arrow.to)
+        return true;
+    made = ADD(linking->process, arrows);
+    if (made)
+        *made = arrow;
+    return made != NULL;
+}
+
+static void from_work(const struct linking *linking, struct timeline_arrow *arrow, uint32_t index)
+{
+    const struct timeline_work *work = &linking->process->works[index];
+    arrow->from_work = index;
+    arrow->from = inner_end(work->from, work->to);
+    arrow->from_lane = work->lane;
+}
+
+static void from_call(const struct linking *linking, struct timeline_arrow *arrow, uint32_t index)
+{
+    const struct timeline_call *call = &linking->process->calls[index];
+    arrow->from_call = index;
+    arrow->from = call->from;
+    arrow->from_lane = call->lane;
+}
+
+static void to_call(const struct linking *linking, struct timeline_arrow *arrow, uint32_t index)
+{
+    const struct timeline_call *call = &linking->process->calls[index];
+    arrow->to_call = index;
+    arrow->to = inner_end(call->from, call->to);
+    arrow->to_lane = call->lane;
+}
+
+static void to_work(const struct linking *linking, struct timeline_arrow *arrow, uint32_t index)
+{
+    const struct timeline_work *work = &linking->process->works[index];
+    arrow->to_work = index;
+    arrow->to = work->from;
+    arrow->to_lane = work->lane;
+}
+
+/* What a call learns by the record that the event had: from that record's last work, or from the record. */
+static bool link_event(struct linking *linking, uint32_t index, struct timeline_arrow arrow)
+{
+    const struct timeline_call *call = &linking->process->calls[index];
+    const struct recorded *recorded = find(linking, call->event);
+    if (!recorded->event || recorded->call == NONE)
+        return true;
+    const struct timeline_call *record = &linking->process->calls[recorded->call];
+    uint32_t source = record->role == TRACE_RECORDS ? last_work(linking, record->stream, record->from) : NONE;
+    uint32_t target = call->role == TRACE_WAITS ? first_work(linking, call->stream, call->to) : NONE;
+    if (source != NONE)
+        from_work(linking, &arrow, source);
+    else
+        from_call(linking, &arrow, recorded->call);
+    if (target != NONE)
+        to_work(linking, &arrow, target);
+    else
+        to_call(linking, &arrow, index);
+    return add(linking, arrow);
+}
+
+static bool link_call(struct linking *linking, uint32_t index)
+{
+    const struct timeline_call *call = &linking->process->calls[index];
+    struct timeline_arrow arrow = {ARROW_EVENT, 0, 0, NONE, NONE, NONE, NONE, NONE, NONE};
+    switch (call->role) {
+    case TRACE_RECORDS:
+    case TRACE_RECORDS_ALL:
+    case TRACE_FORGETS: {
+        struct recorded *recorded = find(linking, call->event);
+        recorded->event = call->event;
+        recorded->call = call->role == TRACE_FORGETS ? NONE : index;
+        return true;
+    }
+    case TRACE_HOST_EVENT:
+        arrow.kind = ARROW_HOST;
+        return link_event(linking, index, arrow);
+    case TRACE_WAITS:
+    case TRACE_WAITS_ALL:
+        return link_event(linking, index, arrow);
+    case TRACE_HOST_STREAM: {
+        uint32_t source = last_work(linking, call->stream, call->from);
+        if (source == NONE)
+            return true;
+        arrow.kind = ARROW_HOST;
+        from_work(linking, &arrow, source);
+        to_call(linking, &arrow, index);
+        return add(linking, arrow);
+    }
+    default:
+        return true;
+    }
+}
+
+static bool link_submits(struct linking *linking)
+{
+    struct timeline_process *process = linking->process;
+    for (size_t i = 0; i < linking->count; i++) {
+        struct timeline_work *work = linking->order[i];
+        struct timeline_arrow arrow = {ARROW_SUBMIT, work->bound, 0, 0, 0, NONE, NONE, work->call, NONE};
+        if (i > 0 && linking->order[i - 1]->stream == work->stream)
+            work->before = (uint32_t)(linking->order[i - 1] - process->works);
+        if (work->call == NONE)
+            continue;
+        const struct timeline_call *call = &process->calls[work->call];
+        arrow.from_lane = call->lane;
+        arrow.from = work->bound < call->from  ? call->from
+                     : work->bound >= call->to ? inner_end(call->from, call->to)
+                                               : work->bound;
+        to_work(linking, &arrow, (uint32_t)(work - process->works));
+        if (!add(linking, arrow))
+            return false;
+    }
+    return true;
+}
+
+static bool link_process(struct timeline_process *process)
+{
+    struct linking linking = {.process = process, .mask = 1};
+    while (linking.mask < 2 * process->calls_count)
+        linking.mask *= 2;
+    linking.order = calloc(process->works_count + 1, sizeof(struct timeline_work *));
+    linking.table = calloc(linking.mask, sizeof *linking.table);
+    linking.mask--;
+    for (size_t i = 0; linking.order && i < process->works_count; i++)
+        if (process->works[i].is_bound && process->works[i].node == 0)
+            linking.order[linking.count++] = &process->works[i];
+    bool good = linking.order && linking.table;
+    if (good) {
+        qsort(linking.order, linking.count, sizeof *linking.order, by_bound);
+        good = link_submits(&linking);
+    }
+    for (size_t i = 0; i < process->calls_count && good; i++)
+        good = link_call(&linking, (uint32_t)i);
+    free(linking.order);
+    free(linking.table);
+    return good;
+}
+
+/* Two programs that one process ran, one after the other, have one number. */
+static uint64_t number_to_show(const struct timeline *timeline, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (timeline->processes[i].pid == timeline->processes[index].pid)
+            return 5000000 + index;
+    return timeline->processes[index].pid;
+}
+
+bool timeline_link(struct timeline *timeline)
+{
+    timeline->start = UINT64_MAX;
+    for (size_t i = 0; i < timeline->processes_count; i++) {
+        struct timeline_process *process = &timeline->processes[i];
+        process->shown = number_to_show(timeline, i);
+        if (process->start < timeline->start)
+            timeline->start = process->start;
+        if (!place(process, i) || !link_process(process))
+            return false;
+    }
+    return true;
+}
