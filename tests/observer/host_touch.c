@@ -42,6 +42,12 @@ static __attribute__((noinline)) void write_bytes(unsigned char *bytes, int coun
         bytes[i] = (unsigned char)(i * 7);
 }
 
+/* Loads and stores the same place. */
+static __attribute__((noinline)) void change_byte(unsigned char *byte)
+{
+    *byte = (unsigned char)(*byte + 1);
+}
+
 static void CUDA_CB function(void *data)
 {
     while (!go)
@@ -73,6 +79,9 @@ static int run(const char *name)
     if (strcmp(name, "read-early") == 0) {
         copy_out();
         read_bytes(pinned, SIZE);
+    } else if (strcmp(name, "change-early") == 0) {
+        copy_in();
+        change_byte(pinned + 1);
     } else if (strcmp(name, "read-late") == 0) {
         copy_out();
         CHECK(cuStreamSynchronize(stream));

@@ -15,7 +15,7 @@ import unittest
 MILLRACE, LIBRARIES, SOURCE = sys.argv[1:4]
 # Each case with the kind of the one finding that it has, and how many bytes are both's, if that is known.
 CASES = {
-    "read-early": "host-race", "write-early": "host-race", "set-early": "host-race", "registered": "host-race",
+    "read-early": "host-race", "change-early": "host-race", "write-early": "host-race", "set-early": "host-race", "registered": "host-race",
     "managed": "host-race", "function": "host-function-race", "read-late": None, "read-beside": None, "both-read": None,
     "write-before": None, "thread-waits": None, "function-in-order": None, "own": None,
 }
@@ -46,8 +46,10 @@ class Host(unittest.TestCase):
         shutil.rmtree(folder)
         return found
 
-    def cases(self, program):
+    def cases(self, program, unseen=()):
         for case, kind in CASES.items():
+            if case in unseen:
+                continue
             with self.subTest(case):
                 found = self.findings(program, case)
                 self.assertEqual({finding["kind"] for finding in found}, {kind} if kind else set(), found)
@@ -58,10 +60,14 @@ class Host(unittest.TestCase):
     def test_clang(self):
         self.cases(self.compile("--check"))
 
+    def test_optimised(self):
+        self.cases(self.compile("--check", "-O2"))
+
     def test_gcc(self):
         if not shutil.which("gcc"):
             self.skipTest("there is no gcc")
-        self.cases(self.compile("--check", "-ccbin", "gcc"))
+        # Of a load and a store of the same place, gcc tells of the load: docs/check.md says so.
+        self.cases(self.compile("--check", "-ccbin", "gcc"), unseen=("change-early",))
 
     def test_without_check(self):
         program = self.compile()

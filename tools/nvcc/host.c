@@ -69,6 +69,8 @@ static void add_check_words(const struct request *request, bool clang, struct mr
                                            "-asan-stack=0",
                                            "-mllvm",
                                            "-asan-globals=0",
+                                           "-mllvm", /* a store is told of beside a load of the same place */
+                                           "-asan-opt-same-temp=0",
                                            "-mllvm",
                                            "-asan-kernel-mem-intrinsic-prefix=1"};
     static const char *const by_gcc[] = {"-fsanitize=kernel-address",
