@@ -438,16 +438,17 @@ static bool keep_attributes(const struct mr_work *old, struct mr_work *new)
 CUresult mr_exec_set_work(struct mr_exec *exec, struct mr_node *node, struct mr_work *work)
 {
     struct mr_plan *plan, *old = NULL;
-    CUresult status = CUDA_SUCCESS;
+    CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
     mr_lock_take(&exec->lock);
     uint32_t at = find(exec->plan, node);
-    if (at != MR_STEP_NONE && !keep_attributes(exec->plan->steps[at].work, work))
-        status = CUDA_ERROR_OUT_OF_MEMORY;
-    else if (at == MR_STEP_NONE ||
-             mr_work_change(exec->plan, exec->plan->steps[at].work, work) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+    if (at == MR_STEP_NONE)
         status = CUDA_ERROR_INVALID_VALUE;
-    else if (!(plan = writable(exec, &old)) || !mr_plan_set_work(plan, at, &work))
-        status = CUDA_ERROR_OUT_OF_MEMORY;
+    else if (keep_attributes(exec->plan->steps[at].work, work)) {
+        if (mr_work_change(exec->plan, exec->plan->steps[at].work, work) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+            status = CUDA_ERROR_INVALID_VALUE;
+        else if ((plan = writable(exec, &old)) && mr_plan_set_work(plan, at, &work))
+            status = CUDA_SUCCESS;
+    }
     mr_lock_drop(&exec->lock);
     if (old)
         mr_plan_drop(old);

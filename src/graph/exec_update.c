@@ -13,29 +13,24 @@
 
 /* ---- one work for another ---- */
 
-static bool same_attribute(const struct mr_work *one, const struct mr_work *two, CUlaunchAttributeID id)
+static int attribute(const struct mr_work *work, CUlaunchAttributeID id)
 {
-    const CUlaunchAttributeValue zero = {{0}};
-    const CUlaunchAttributeValue *values[2] = {&zero, &zero};
-    const struct mr_work *works[2] = {one, two};
-    for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < works[side]->kernel.attribute_count; i++)
-            if (works[side]->kernel.attributes[i].id == id)
-                values[side] = &works[side]->kernel.attributes[i].value;
-    return memcmp(values[0], values[1], sizeof zero) == 0;
+    for (size_t i = 0; i < work->kernel.attribute_count; i++)
+        if (work->kernel.attributes[i].id == id)
+            return work->kernel.attributes[i].value.cooperative; /* an int, as of all below */
+    return 0;
 }
 
-/* Each attribute of one side is the same on the other; priorities count only if kernels run with their own. */
+/* On hardware (driver 580) these attributes alone must stay, a priority only if kernels run with their own. */
 static bool same_attributes(const struct mr_plan *plan, const struct mr_work *one, const struct mr_work *two)
 {
-    for (int side = 0; side < 2; side++) {
-        const struct mr_work *work = side ? two : one;
-        for (size_t i = 0; i < work->kernel.attribute_count; i++) {
-            CUlaunchAttributeID id = work->kernel.attributes[i].id;
-            if ((id != CU_LAUNCH_ATTRIBUTE_PRIORITY || plan->node_priorities) && !same_attribute(one, two, id))
-                return false;
-        }
-    }
+    static const CUlaunchAttributeID stay[] = {CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                               CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING,
+                                               CU_LAUNCH_ATTRIBUTE_PRIORITY};
+    for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++)
+        if ((stay[i] != CU_LAUNCH_ATTRIBUTE_PRIORITY || plan->node_priorities) &&
+            attribute(one, stay[i]) != attribute(two, stay[i]))
+            return false;
     return true;
 }
 

@@ -312,7 +312,7 @@ static void fetch(const struct plane *plane, const struct mr_sample *sample, uni
 {
     const uint32_t sizes[3] = {plane->texels->width, plane->texels->height, plane->texels->depth};
     int32_t at[3] = {0};
-    for (unsigned i = 0; i < plane->dimensions; i++) {
+    for (unsigned i = 0; i < plane->dimensions && i < 3; i++) {
         int64_t number = (int64_t)sample->texel[i] + sample->offset[i];
         if (number < 0 || number >= sizes[i]) {
             memset(out, 0, sizeof *out);
@@ -357,7 +357,7 @@ static double gradient_level(const struct mr_texture *texture, const struct mr_s
     const double sizes[3] = {texels->width, texels->height, texels->depth};
     unsigned dimensions = texture->shape == MR_TEXTURE_CUBE ? 3 : texture->shape;
     double x = 0, y = 0;
-    for (unsigned i = 0; i < dimensions; i++) {
+    for (unsigned i = 0; i < dimensions && i < 3; i++) {
         double size = texture->shape == MR_TEXTURE_CUBE ? sizes[0] / 2 : texture->normalized ? sizes[i] : 1;
         double dx = tame(sample->dx[i]) * size, dy = tame(sample->dy[i]) * size;
         x += dx * dx;

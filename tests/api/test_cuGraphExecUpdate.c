@@ -136,12 +136,56 @@ static void test_conditional_body(void **state)
     OK(cuGraphExecDestroy(exec));
 }
 
+/* One launch with attributes whose unused bytes hold `garbage`: a synchronisation domain, and whether its blocks may
+ * wait for each other. */
+static CUgraph capture_launch(CUstream stream, CUdeviceptr word, unsigned value, unsigned char garbage, unsigned domain,
+                              int cooperative)
+{
+    CUlaunchAttribute attributes[2];
+    memset(attributes, garbage, sizeof attributes);
+    attributes[0].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attributes[0].value.cooperative = cooperative;
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
+    attributes[1].value.memSyncDomain = (CUlaunchMemSyncDomain)domain;
+    CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, stream, attributes, 2};
+    void *params[] = {&word, &value};
+    CUgraph graph = NULL;
+    OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    OK(cuLaunchKernelEx(&config, add, params, NULL));
+    OK(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+/* Programs set one member of an attribute's union and leave its other bytes as they were. Of attributes few must stay.
+ */
+static void test_attributes_with_garbage(void **state)
+{
+    (void)state;
+    CUdeviceptr word = begin();
+    CUstream stream = NULL;
+    CUgraphExec exec = NULL;
+    CUgraphExecUpdateResultInfo info;
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUgraph first = capture_launch(stream, word, 1, 0x55, 0, 0), second = capture_launch(stream, word, 2, 0xaa, 1, 0),
+            other = capture_launch(stream, word, 2, 0x55, 0, 1);
+    OK(cuGraphInstantiateWithFlags(&exec, first, 0));
+    OK(cuGraphExecUpdate_v2(exec, second, &info));
+    OK(cuGraphLaunch(exec, stream));
+    assert_int_equal(take(word), 2);
+    FAILS(cuGraphExecUpdate_v2(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(first));
+    OK(cuGraphDestroy(second));
+    OK(cuGraphDestroy(other));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_CONTEXT(test_wide),
         TEST_IN_CONTEXT(test_queued),
         TEST_IN_CONTEXT(test_conditional_body),
+        TEST_IN_CONTEXT(test_attributes_with_garbage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
