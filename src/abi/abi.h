@@ -337,7 +337,8 @@ struct mr_block {
     const uint64_t *access; /* and the address of each lane of `warp` */
     struct mr_note *notes; /* of the warp at hand, by site; only for code that makes notes (mr_code.sites) */
     uint32_t site; /* such code's, before it calls a service that touches memory of its own accord */
-    uint32_t left_wait; /* code sets it to 1 when lanes have left a loop that waits, and no such loop is around it */
+    uint32_t left_wait; /* code sets it to 1 when lanes have left a loop that waits, and no such loop is around it, or
+                           have changed memory in one */
 };
 
 /* Flags of compiled code. */

@@ -13,8 +13,8 @@
  * In such a launch, a warp that has gone on for long on one thread, where others of its block could go on, or another
  * block of a cooperative launch, is interrupted, again and again, so that each has its turn.
  *
- * A launch whose blocks do nothing but wait for as long as a setting says is reported once, by one of its threads. Who
- * leaves a loop that waits, for a lock, say, has done something. */
+ * A launch whose blocks do nothing but wait for as long as a setting says is reported once, by one of its threads. A
+ * warp that leaves a loop that waits, for a lock, say, or changes memory in one, has done something. */
 #include <limits.h>
 
 #include "base/clock.h"

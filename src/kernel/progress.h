@@ -35,7 +35,7 @@ struct mr_progress {
     _Atomic uint64_t spare; /* blocks of the run behind those that have begun: falls with each call of generated code */
     _Atomic uint64_t
         waited; /* grows while all that the thread's block does is wait, or all its blocks, where they run together */
-    _Atomic uint64_t moved; /* grows when, between such waits, lanes have left a loop that waits */
+    _Atomic uint64_t moved; /* grows when, between such waits, lanes have left a loop that waits, or changed memory */
     _Atomic uint32_t blocks; /* under way on this thread */
     uint64_t end; /* of the run: one behind its last block; changed only by the thread that holds the run */
     uint64_t cut; /* under `lock`: blocks taken back that the thread has not heard of */

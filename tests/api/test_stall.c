@@ -41,6 +41,21 @@ static char path[64];
     " @%p0 bra take;\n ld.relaxed.gpu.global.u32 %r1, [%d+4];\n add.u32 %r1, %r1, 1;\n st.relaxed.gpu.global.u32 [%d+4], %r1;\n" \
     " st.release.gpu.global.u32 [%d], 0;\n sub.u32 %r4, %r4, 1;\n setp.ne.u32 %p1, %r4, 0;\n @%p1 bra next;\n ret;\n}\n"
 
+/* The same in one loop, which is left when the lock was taken often enough: what holds the lock is inside of it. */
+#define TAKE_LOCKS_INSIDE \
+    PTX_HEAD \
+    ".visible .entry take_locks(.param .u64 lock, .param .u32 times)\n{\n .reg .b64 %d; .reg .b32 %r<5>; .reg .pred %p<3>;\n" \
+    " ld.param.u64 %d, [lock];\n ld.param.u32 %r4, [times];\nnext:\n atom.global.acquire.gpu.cas.b32 %r0, [%d], 0, 1;\n setp.ne.u32 %p0, %r0, 0;\n" \
+    " @%p0 bra skip;\n ld.relaxed.gpu.global.u32 %r1, [%d+4];\n add.u32 %r1, %r1, 1;\n st.relaxed.gpu.global.u32 [%d+4], %r1;\n" \
+    " st.release.gpu.global.u32 [%d], 0;\n sub.u32 %r4, %r4, 1;\nskip:\n setp.ne.u32 %p1, %r4, 0;\n @%p1 bra next;\n ret;\n}\n"
+
+/* Asks by atomic operations that change nothing while the flag is 0. */
+#define WAIT_BY(name, ask) \
+    PTX_HEAD \
+    ".visible .entry " name \
+    "(.param .u64 flag)\n{\n .reg .b64 %d; .reg .b32 %r<3>; .reg .pred %p<3>;\n ld.param.u64 %d, [flag];\nagain:\n " ask \
+    "\n setp.eq.u32 %p0, %r0, 0;\n @%p0 bra again;\n ret;\n}\n"
+
 /* All that is in the log so far. */
 static const char *log_text(void)
 {
@@ -67,14 +82,14 @@ static void wait_and_tell(const char *ptx, const char *name, unsigned blocks, un
 {
     CUmodule module;
     CUfunction function;
-    unsigned *flag;
+    unsigned *flag; /* and another word, which nobody changes */
     CUdeviceptr place;
     char head[100];
     OK(cuModuleLoadData(&module, ptx));
     OK(cuModuleGetFunction(&function, module, name));
-    OK(cuMemAllocHost((void **)&flag, sizeof *flag));
+    OK(cuMemAllocHost((void **)&flag, 2 * sizeof *flag));
     OK(cuMemHostGetDevicePointer(&place, flag, 0));
-    *flag = 0;
+    flag[0] = flag[1] = 0;
     unsigned before = lines_with(name);
     if (cooperative)
         OK(cuLaunchCooperativeKernel(function, blocks, 1, 1, threads, 1, 1, 0, NULL, (void *[]){&place}));
@@ -129,6 +144,23 @@ static void test_a_plain_load(void **state)
                   (const char *[]){"all that the 2 under way", "in a loop at line 11 of the PTX", NULL});
 }
 
+static void test_atomic_operations_that_ask(void **state)
+{
+    static const char *const asks[][2] = {
+        {"ask_by_or", WAIT_BY("ask_by_or", "atom.global.or.b32 %r0, [%d], 0;")},
+        {"ask_by_cas", WAIT_BY("ask_by_cas", "atom.global.cas.b32 %r0, [%d], 7, 8;")},
+        {"ask_by_add", WAIT_BY("ask_by_add", "mov.u32 %r1, 0; atom.global.add.u32 %r0, [%d], %r1;")},
+        {"ask_by_exch",
+         WAIT_BY("ask_by_exch",
+                 "atom.global.exch.b32 %r1, [%d+4], 0; ld.volatile.global.u32 %r0, [%d]; or.b32 %r0, %r0, %r1;")},
+        {"ask_by_and", WAIT_BY("ask_by_and", "atom.global.and.b32 %r0, [%d], 255;")},
+        {"ask_by_max", WAIT_BY("ask_by_max", "atom.global.max.u32 %r0, [%d], 0;")},
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof asks / sizeof *asks; i++)
+        wait_and_tell(asks[i][1], asks[i][0], 2, 32, false, (const char *[]){"all that the 2 under way", NULL});
+}
+
 static double seconds(void)
 {
     struct timespec now;
@@ -139,15 +171,14 @@ static double seconds(void)
 /* Threads of some blocks take a lock in turn, for three times as long as a launch may wait. They wait most of the time,
  * and yet each gets it again and again. One such launch that is not told is enough: on a machine that is busy the one
  * with the lock may have no processor for so long. */
-static void test_locks_are_no_stall(void **state)
+static void locks_are_no_stall(const char *ptx)
 {
     CUmodule module;
     CUfunction function;
     CUdeviceptr lock;
     unsigned count[2], times = 500;
     bool quiet = false;
-    (void)state;
-    OK(cuModuleLoadData(&module, TAKE_LOCKS));
+    OK(cuModuleLoadData(&module, ptx));
     OK(cuModuleGetFunction(&function, module, "take_locks"));
     OK(cuMemAlloc(&lock, 8));
     for (int long_ones = 0; !quiet && long_ones < 8;) {
@@ -169,6 +200,18 @@ static void test_locks_are_no_stall(void **state)
     OK(cuModuleUnload(module));
 }
 
+static void test_locks_are_no_stall(void **state)
+{
+    (void)state;
+    locks_are_no_stall(TAKE_LOCKS);
+}
+
+static void test_locks_inside_of_loops_are_no_stall(void **state)
+{
+    (void)state;
+    locks_are_no_stall(TAKE_LOCKS_INSIDE);
+}
+
 int main(void)
 {
     snprintf(path, sizeof path, "/tmp/millrace-stall-%d.log", (int)getpid());
@@ -177,9 +220,13 @@ int main(void)
     setenv("MILLRACE_STALL", NUMBER(STALL_MS), 1);
     setenv("MILLRACE_WORKERS", "2", 1);
     const struct CMUnitTest tests[] = {
-        TEST_IN_CONTEXT(test_one_block),          TEST_IN_CONTEXT(test_warps_at_barriers),
-        TEST_IN_CONTEXT(test_blocks_together),    TEST_IN_CONTEXT(test_a_plain_load),
+        TEST_IN_CONTEXT(test_one_block),
+        TEST_IN_CONTEXT(test_warps_at_barriers),
+        TEST_IN_CONTEXT(test_blocks_together),
+        TEST_IN_CONTEXT(test_a_plain_load),
+        TEST_IN_CONTEXT(test_atomic_operations_that_ask),
         TEST_IN_CONTEXT(test_locks_are_no_stall),
+        TEST_IN_CONTEXT(test_locks_inside_of_loops_are_no_stall),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);

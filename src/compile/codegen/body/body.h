@@ -13,6 +13,7 @@
  *   frame.c       the prologue, the loop over warps     threads.c     a warp's threads as it starts
  *   instruction.c one instruction: its guard, its form, its family
  *   control.c     the end of a block; lanes that come early to a barrier
+ *   change.c      stores and atomic operations in loops that wait: the launch gets further
  *   give_way.c    loops that wait and let others go first
  *   dispatcher.c  how the next block is found where there are too many to look at
  *   barrier.c     barriers of a block

@@ -5,6 +5,7 @@
  */
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/body/body.h"
+#include "compile/codegen/body/change.h"
 #include "compile/codegen/operands/stepped.h"
 
 /* The guard of the instruction at hand, and the lanes that it leaves. */
@@ -91,7 +92,7 @@ static emitter *const emitters[MR_PTX_FAMILY_COUNT] = {
     [MR_PTX_FAMILY_CALL] = cg_emit_call,
 };
 
-static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c)
+static void emit_family_alone(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c)
 {
     if (c.kind == MR_CLASS_AFFINE && inst->dst_count && cg_emit_affine(g, inst, c))
         return;
@@ -103,6 +104,13 @@ static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_
     emitter *emit = emitters[mr_ptx_op_family((enum mr_ptx_op)inst->op)];
     if (!emit || !emit(g, inst))
         cg_fail(g->unit, inst, "code generation does not know it");
+}
+
+static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c)
+{
+    struct cg_change change = cg_change_begin(g, inst);
+    emit_family_alone(g, inst, c);
+    cg_change_end(g, inst, change);
 }
 
 void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst)

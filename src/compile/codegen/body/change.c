@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What is changed in the rounds of a loop that waits. A warp that polls changes nothing in memory; one that takes and
+ * gives back locks in such a loop does, and its launch gets further (mr_block.left_wait). Stores count. An atomic
+ * operation counts if it changes the place: one that takes a lock does, one that finds it taken does not, and neither
+ * does one that only asks, as atomicAdd(p, 0).
+ */
+#include "compile/codegen/body/change.h"
+
+#include "abi/abi.h"
+#include "compile/codegen/operands/operands.h"
+
+static bool counts(const struct mr_ptx_inst *inst)
+{
+    bool own = inst->space == MR_PTX_SPACE_LOCAL || inst->space == MR_PTX_SPACE_PARAM;
+    return (inst->op == MR_PTX_OP_ST && !own) || inst->op == MR_PTX_OP_RED || inst->op == MR_PTX_OP_ATOM;
+}
+
+static LLVMTypeRef bits_of(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    unsigned bits = inst->type_count ? mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) : 0;
+    return bits == 16 || bits == 32 || bits == 64 ? cg_int_type(g, bits) : NULL;
+}
+
+/* Whether the result of an atomic operation and its operand say whether it changed anything. (A result that nobody
+ * reads is not made.) */
+static bool can_tell(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    return inst->op == MR_PTX_OP_ATOM && inst->operands[0].kind == MR_PTX_OPERAND_REG &&
+           inst->operands[0].reg != MR_PTX_NONE && mr_bit_get(g->flow.read, inst->operands[0].reg) &&
+           inst->operand_count > 2 &&
+           (inst->operands[2].kind == MR_PTX_OPERAND_REG || inst->operands[2].kind == MR_PTX_OPERAND_IMM_INT);
+}
+
+struct cg_change cg_change_begin(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    struct cg_change change = {false, NULL};
+    if (!counts(inst) || mr_flow_waiting_loop(&g->flow, g->now.at) == MR_FLOW_NONE)
+        return change;
+    change.counts = true;
+    LLVMTypeRef type = can_tell(g, inst) ? bits_of(g, inst) : NULL;
+    if (type)
+        change.operand = cg_source(g, &inst->operands[2], type);
+    return change;
+}
+
+/* By lane: whether the place has another value than before, which is the result. */
+static LLVMValueRef is_changed(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef operand)
+{
+    LLVMTypeRef type = bits_of(g, inst);
+    LLVMValueRef before = cg_source(g, &inst->operands[0], type);
+    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(operand));
+    switch (inst->atom) {
+    case MR_PTX_ATOM_CAS:
+        return LLVMBuildICmp(g->b, LLVMIntEQ, before, operand, "");
+    case MR_PTX_ATOM_EXCH:
+        return LLVMBuildICmp(g->b, LLVMIntNE, before, operand, "");
+    case MR_PTX_ATOM_AND:
+        return LLVMBuildICmp(g->b, LLVMIntNE, LLVMBuildAnd(g->b, before, operand, ""), before, "");
+    case MR_PTX_ATOM_OR:
+        return LLVMBuildICmp(g->b, LLVMIntNE, LLVMBuildOr(g->b, before, operand, ""), before, "");
+    case MR_PTX_ATOM_MIN:
+    case MR_PTX_ATOM_MAX:
+        /* What comes of it needs the type; a constant is there to ask. */
+        return inst->operands[2].kind == MR_PTX_OPERAND_IMM_INT
+                   ? LLVMConstNull(LLVMTypeOf(LLVMBuildICmp(g->b, LLVMIntNE, operand, zero, "")))
+                   : LLVMBuildICmp(g->b, LLVMIntNE, before, operand, "");
+    case MR_PTX_ATOM_INC:
+    case MR_PTX_ATOM_DEC:
+        return LLVMConstAllOnes(LLVMTypeOf(LLVMBuildICmp(g->b, LLVMIntNE, operand, zero, "")));
+    default: /* sums and exclusive ors */
+        return LLVMBuildICmp(g->b, LLVMIntNE, operand, zero, "");
+    }
+}
+
+void cg_change_end(struct cg *g, const struct mr_ptx_inst *inst, struct cg_change change)
+{
+    LLVMTypeRef i32 = g->unit->i32;
+    if (!change.counts)
+        return;
+    if (!change.operand) {
+        cg_block_store(g, offsetof(struct mr_block, left_wait), LLVMConstInt(i32, 1, false));
+        return;
+    }
+    LLVMValueRef lanes = LLVMBuildAnd(g->b, cg_mask_bits(g, is_changed(g, inst, change.operand)), g->now.exec, "");
+    LLVMValueRef some = LLVMBuildICmp(g->b, LLVMIntNE, lanes, cg_mask_zero(g), "");
+    LLVMBasicBlockRef changed = cg_new_block(g, "changed"), on = cg_new_block(g, "on");
+    LLVMBuildCondBr(g->b, some, changed, on);
+    LLVMPositionBuilderAtEnd(g->b, changed);
+    cg_block_store(g, offsetof(struct mr_block, left_wait), LLVMConstInt(i32, 1, false));
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+}
