@@ -45,7 +45,36 @@ MR_DEVICE MR_SMALL2 __hcmadd(MR_SMALL2 x, MR_SMALL2 y, MR_SMALL2 z)
     MR_PAIR1(h2##name, h##name)
 #define MR_RECIPROCAL(x) (1.0f / (x))
 #define MR_RECIPROCAL_ROOT(x) (float)rsqrt((double)(x))
-MR_MATH(sqrt, sqrtf, MR_AS_IT_IS) MR_MATH(sin, sinf, MR_NEAREST_sin) MR_MATH(cos, cosf, MR_NEAREST_cos)
+MR_MATH(sqrt, sqrtf, MR_AS_IT_IS)
+#if MR_DIGITS == 7 && defined(MILLRACE_FAST_MATH)
+/* As on hardware: the float's approximations, rounded. */
+MR_DEVICE float mr_fast_sin(float x)
+{
+    float r;
+    asm("sin.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+MR_DEVICE float mr_fast_cos(float x)
+{
+    float r;
+    asm("cos.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+MR_MATH(cos, mr_fast_cos, MR_AS_IT_IS)
+/* Subnormal numbers are their own sines; hardware's approximation is larger than Millrace's by so much that it is rounded to the next number for these sizes. */
+#define MR_SIN_BEYOND(x) \
+    (((x) >= 0x363d && (x) <= 0x3649) || ((x) >= 0x36bd && (x) <= 0x36c2) || ((x) >= 0x373d && (x) <= 0x373f) || (x) == 0x37b2 || (x) == 0x37b3 || \
+     (x) == 0x37bd || (x) == 0x37be || (x) == 0x3832 || (x) == 0x383d)
+MR_DEVICE MR_SMALL hsin(MR_SMALL x)
+{
+    unsigned int size = x.__x & 0x7fffu;
+    return size < 0x80 ? x : MR_BITS((unsigned int)MR_FROM(mr_fast_sin(mr_wide(x))).__x + (MR_SIN_BEYOND(size) ? 1u : 0u));
+}
+MR_PAIR1(h2sin, hsin)
+#undef MR_SIN_BEYOND
+#else
+MR_MATH(sin, sinf, MR_NEAREST_sin) MR_MATH(cos, cosf, MR_NEAREST_cos)
+#endif
 #if MR_DIGITS == 7 && defined(MILLRACE_FLUSHES)
 /* Where floats that are subnormal count as 0 (-ftz=true, -use_fast_math), bfloat16s that are keep their values, as on hardware: these go by doubles. */
 #define MR_MATH_KEPT(name, function)                                                                                           \
@@ -67,7 +96,27 @@ MR_MATH_KEPT(exp10, exp10) MR_MATH_KEPT(log, log) MR_MATH_KEPT(log2, log2) MR_MA
 #undef MR_MATH_KEPT
 #undef MR_DOUBLE_RECIPROCAL
 #else
-MR_MATH(rsqrt, MR_RECIPROCAL_ROOT, MR_AS_IT_IS) MR_MATH(rcp, MR_RECIPROCAL, MR_AS_IT_IS) MR_MATH(tanh, tanhf, MR_AS_IT_IS)
+MR_MATH(rsqrt, MR_RECIPROCAL_ROOT, MR_AS_IT_IS) MR_MATH(rcp, MR_RECIPROCAL, MR_AS_IT_IS)
+#if MR_DIGITS == 10 && defined(MILLRACE_FAST_MATH)
+/* Hardware rounds the float's approximation here, which is next to the nearest number for the arguments that stand here: beyond it for MR_TANH_BEYOND, before
+ * it for MR_TANH_BEFORE. */
+#define MR_TANH_BEYOND(x) \
+    (((x) >= 0x2895 && (x) <= 0x2898) || (x) == 0x2a9c || (x) == 0x2c2a || (x) == 0x2cf0 || (x) == 0x2e6d || (x) == 0x2ecb || (x) == 0x3179 || (x) == 0x3c56 || \
+     (x) == 0x3cd7 || (x) == 0x3e59 || (x) == 0x3ec4 || (x) == 0x402f || (x) == 0x4072)
+#define MR_TANH_BEFORE(x) \
+    (((x) >= 0x2742 && (x) <= 0x2744) || (x) == 0x2f6e || (x) == 0x2fb6 || (x) == 0x319b || (x) == 0x32de || (x) == 0x34e3 || (x) == 0x35c2 || (x) == 0x379b || \
+     (x) == 0x38af || (x) == 0x3a44 || (x) == 0x3b28 || (x) == 0x3b5e || (x) == 0x3c2c || (x) == 0x3d98 || (x) == 0x3da6 || (x) == 0x3e9e || (x) == 0x3f27)
+MR_DEVICE MR_SMALL htanh(MR_SMALL x)
+{
+    unsigned int size = x.__x & 0x7fffu;
+    return MR_BITS((unsigned int)MR_FROM(tanhf(mr_wide(x))).__x + (MR_TANH_BEYOND(size) ? 1u : 0u) - (MR_TANH_BEFORE(size) ? 1u : 0u));
+}
+MR_PAIR1(h2tanh, htanh)
+#undef MR_TANH_BEYOND
+#undef MR_TANH_BEFORE
+#else
+MR_MATH(tanh, tanhf, MR_AS_IT_IS)
+#endif
 MR_MATH(exp, expf, MR_NEAREST_exp) MR_MATH(exp2, exp2f, MR_NEAREST_exp2) MR_MATH(exp10, exp10f, MR_NEAREST_exp10)
 MR_MATH(log, logf, MR_NEAREST_log) MR_MATH(log2, log2f, MR_AS_IT_IS) MR_MATH(log10, log10f, MR_NEAREST_log10)
 #endif

@@ -138,12 +138,17 @@ bool mr_ptx_assembler_option_is_verbose(const char *option)
 
 void mr_ptx_arch_flush_words(struct mr_words *words)
 {
-    bool flushes = false;
-    for (size_t i = 0; i < words->count; i++)
-        if (strcmp(words->items[i], "-fgpu-flush-denormals-to-zero") == 0)
+    bool flushes = false, by_fast_math = false;
+    for (size_t i = 0; i < words->count; i++) {
+        bool fast_math = strcmp(words->items[i], MR_PTX_FAST_MATH_WORD) == 0;
+        if (fast_math || strcmp(words->items[i], "-fgpu-flush-denormals-to-zero") == 0)
             flushes = true;
         else if (strcmp(words->items[i], "-fno-gpu-flush-denormals-to-zero") == 0)
             flushes = false;
+        by_fast_math |= fast_math;
+    }
+    if (flushes && by_fast_math)
+        mr_words_add(words, "-fgpu-flush-denormals-to-zero", "");
     if (flushes)
         mr_words_add(words, "-DMILLRACE_FLUSHES=1", "");
 }

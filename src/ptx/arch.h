@@ -47,6 +47,9 @@ bool mr_ptx_assembler_option_is_idle(const char *option);
 /* Whether it asks what each kernel uses: -v, --verbose. Such options are idle, too. */
 bool mr_ptx_assembler_option_is_verbose(const char *option);
 
+/* The word for -use_fast_math among clang's: device headers ask for the macro, and floats are flushed. */
+#define MR_PTX_FAST_MATH_WORD "-DMILLRACE_FAST_MATH=1"
+
 /* Adds the macro by which the device headers know that subnormal floats count as 0, if clang's words for a kernel say
  * so; the last word about it counts. */
 void mr_ptx_arch_flush_words(struct mr_words *words);

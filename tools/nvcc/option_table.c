@@ -8,6 +8,8 @@
 #include "option_table.h"
 #include "shim.h"
 
+#include "ptx/arch.h"
+
 static const struct option options[] = {
     {"--version", "-V", SET_PHASE, PHASE_VERSION, NULL, NULL},
     {"--help", "-h", SET_PHASE, PHASE_HELP, NULL, NULL},
@@ -65,7 +67,7 @@ static const struct option options[] = {
     {"--ftz", "-ftz", DEVICE_BOOLEAN, 0, "-fgpu-flush-denormals-to-zero", "-fno-gpu-flush-denormals-to-zero"},
     {"--prec-div", "-prec-div", NOTHING_BOOLEAN, 0, NULL, NULL},     /* divisions and roots are always exact */
     {"--prec-sqrt", "-prec-sqrt", NOTHING_BOOLEAN, 0, NULL, NULL},
-    {"--use_fast_math", "-use_fast_math", DEVICE, 0, "-fgpu-flush-denormals-to-zero", NULL},
+    {"--use_fast_math", "-use_fast_math", DEVICE, 0, MR_PTX_FAST_MATH_WORD, NULL},
     {"--restrict", "-restrict", NOTHING, 0, NULL, NULL},
     {"--expt-relaxed-constexpr", "-expt-relaxed-constexpr", BOTH, 0, "-D__CUDACC_RELAXED_CONSTEXPR__=1",
      NULL}, /* what these three allow is allowed always */

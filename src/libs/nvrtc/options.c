@@ -57,7 +57,7 @@ static const struct option {
     {"disable-warnings", "w", PASS, "-w", NULL},
     {"fmad", "fmad", PASS_BOOLEAN, "-ffp-contract=fast", "-ffp-contract=off"},
     {"ftz", "ftz", PASS_BOOLEAN, "-fgpu-flush-denormals-to-zero", "-fno-gpu-flush-denormals-to-zero"},
-    {"use_fast_math", "use_fast_math", PASS, "-fgpu-flush-denormals-to-zero", NULL},
+    {"use_fast_math", "use_fast_math", PASS, MR_PTX_FAST_MATH_WORD, NULL},
     {"Wreorder", "Wreorder", PASS, "-Wreorder", NULL},
     {"prec-div", "prec-div", NOTE_BOOLEAN, NULL, NULL},     /* divisions and roots are always exact */
     {"prec-sqrt", "prec-sqrt", NOTE_BOOLEAN, NULL, NULL},

@@ -95,10 +95,6 @@ static LLVMValueRef calculate(struct cg *g, const struct mr_ptx_inst *inst, LLVM
         return LLVMBuildFMul(g->b, v[0], v[1], "");
     case MR_PTX_OP_FMA:
         return fused(g, v[0], v[1], v[2]);
-    case MR_PTX_OP_EX2:
-        return cg_ex2(g, v[0]);
-    case MR_PTX_OP_TANH:
-        return cg_tanh(g, v[0]);
     default: {
         bool maximum = inst->op == MR_PTX_OP_MAX, nan = inst->flags & MR_PTX_FLAG_NAN;
         LLVMValueRef a = v[0], b = v[1], sign = NULL;
@@ -140,6 +136,10 @@ static LLVMValueRef one_part(struct cg *g, const struct mr_ptx_inst *inst, struc
             outside = outside ? LLVMBuildOr(g->b, outside, is_outside(g, bits), "") : is_outside(g, bits);
         if (inst->op == MR_PTX_OP_NEG || inst->op == MR_PTX_OP_ABS)
             return sign_change(g, inst, bits, form.bfloat);
+        if (inst->op == MR_PTX_OP_TANH)
+            return cg_half_tanh(g, bits, form.bfloat);
+        if (inst->op == MR_PTX_OP_EX2)
+            return cg_half_ex2(g, bits, form.bfloat);
         values[i - 1] = form.bfloat ? cg_bfloat_to_float(g, bits) : cg_half_to_float(g, bits);
     }
     unsigned negative = with.index == 1 ? 2 : 0;

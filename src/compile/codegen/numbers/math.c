@@ -3,8 +3,8 @@
 /*
  * Functions that hardware approximates, in f32, without branches so that lanes
  * run together. Bounds from the PTX manual: sin, cos 2^-20.5 absolute within
- * [-pi, pi]; ex2 2^-22.5 relative; lg2 2^-22 absolute near 1 and relative
- * elsewhere; tanh 2^-11 relative. tests/run/codegen_math.c measures what is reached.
+ * [-pi, pi] (hardware's own errors beyond that are matched); ex2 2^-22.5 relative; lg2 2^-22 absolute near 1 and
+ * relative elsewhere; tanh 2^-11 relative. tests/run/codegen_math.c measures what is reached.
  */
 #include "compile/codegen/numbers/numbers.h"
 
@@ -90,45 +90,59 @@ LLVMValueRef cg_lg2(struct cg *g, LLVMValueRef x)
     return cg_select(g, infinite, f(g, (double)INFINITY), r);
 }
 
+/* As hardware reduces an angle (an H100: 2^18 angles of all sizes, to within 2^-21.5): it is multiplied by the float
+ * next to 1 / 2 pi, and cut, not rounded, to a float of turns; what is left of whole turns is cut to 25 bits. So the
+ * sine of a small number is 0, and from 2^23 turns on there is nothing left. */
+static LLVMValueRef fraction_of_turns(struct cg *g, LLVMValueRef size)
+{
+    LLVMValueRef factor = f(g, (double)0.15915494309189535f), turns = LLVMBuildFMul(g->b, size, factor, "");
+    LLVMValueRef rest = cg_fma(g, size, factor, LLVMBuildFNeg(g->b, turns, ""));
+    LLVMValueRef above = LLVMBuildFCmp(g->b, LLVMRealOLT, rest, f(g, 0.0), "");
+    LLVMValueRef bits =
+        LLVMBuildSub(g->b, cg_cast_bits(g, turns, g->unit->i32), cg_select(g, above, n(g, 1), n(g, 0)), "");
+    turns = cg_cast_bits(g, bits, g->unit->f32);
+    LLVMValueRef fraction = LLVMBuildFSub(g->b, turns, cg_unary(g, "llvm.floor", turns), "");
+    return to_int(g, LLVMBuildFMul(g->b, fraction, f(g, 0x1p25), ""));
+}
+
 LLVMValueRef cg_sin(struct cg *g, LLVMValueRef x, bool cosine)
 {
     static const double sine[] = {1.0, -0.166666666666667, 0.00833333333333333, -0.000198412698412698,
                                   2.75573192239859e-06};
     static const double cosines[] = {1.0, -0.5, 0.0416666666666667, -0.00138888888888889, 2.48015873015873e-05};
-    LLVMValueRef quarter = cg_unary(g, "llvm.roundeven", LLVMBuildFMul(g->b, x, f(g, 0.636619772367581), ""));
-    /* pi/2 in three parts */
-    LLVMValueRef r = cg_fma(g, quarter, f(g, -0x1.921fb4p+0), x);
-    r = cg_fma(g, quarter, f(g, -0x1.4442d0p-24), r);
-    r = cg_fma(g, quarter, f(g, -0x1.846988p-48), r);
+    LLVMValueRef size = cg_unary(g, "llvm.fabs", x), fraction = fraction_of_turns(g, size);
+    /* The nearest quarter, and from there an angle of an eighth at most. */
+    LLVMValueRef k = LLVMBuildLShr(g->b, LLVMBuildAdd(g->b, fraction, n(g, 1u << 22), ""), n(g, 23), "");
+    LLVMValueRef rest = LLVMBuildSub(g->b, fraction, LLVMBuildShl(g->b, k, n(g, 23), ""), "");
+    LLVMValueRef r = LLVMBuildFMul(g->b, LLVMBuildSIToFP(g->b, rest, cg_type(g, g->unit->f32), ""),
+                                   f(g, 6.283185307179586 * 0x1p-25), "");
     LLVMValueRef square = LLVMBuildFMul(g->b, r, r, "");
     LLVMValueRef s = LLVMBuildFMul(g->b, r, polynomial(g, square, sine, sizeof sine / sizeof *sine), "");
     LLVMValueRef c = polynomial(g, square, cosines, sizeof cosines / sizeof *cosines);
-    LLVMValueRef k = to_int(g, quarter);
     if (cosine)
         k = LLVMBuildAdd(g->b, k, n(g, 1), "");
     LLVMValueRef odd = LLVMBuildICmp(g->b, LLVMIntNE, LLVMBuildAnd(g->b, k, n(g, 1), ""), n(g, 0), "");
     LLVMValueRef flip = LLVMBuildShl(g->b, LLVMBuildAnd(g->b, k, n(g, 2), ""), n(g, 30), "");
     LLVMValueRef value = cg_cast_bits(g, cg_select(g, odd, c, s), g->unit->i32);
+    if (!cosine)
+        flip =
+            LLVMBuildXor(g->b, flip, LLVMBuildAnd(g->b, cg_cast_bits(g, x, g->unit->i32), n(g, 0x80000000u), ""), "");
     value = cg_cast_bits(g, LLVMBuildXor(g->b, value, flip, ""), g->unit->f32);
-    if (!cosine) /* -0 stays what it is */
-        value = cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOEQ, x, f(g, 0.0), ""), x, value);
-    /* As hardware, whose angles have no bits left then: 0 with the operand's sign, and 1. */
-    LLVMValueRef size = cg_unary(g, "llvm.fabs", x), far = LLVMBuildFCmp(g->b, LLVMRealOGE, size, f(g, 0x1p24), "");
-    value = cg_select(g, far, cosine ? f(g, 1.0) : cg_binary(g, "llvm.copysign", f(g, 0.0), x), value);
     LLVMValueRef finite = LLVMBuildFCmp(g->b, LLVMRealOLT, size, f(g, (double)INFINITY), "");
     return cg_select(g, finite, value, f(g, (double)NAN));
 }
 
 LLVMValueRef cg_tanh(struct cg *g, LLVMValueRef x)
 {
-    static const double c[] = {1.0, -0.333333333333333, 0.133333333333333, -0.0539682539682540, 0.0218694885361552};
+    static const double c[] = {
+        1.0, -0.333333333333333, 0.133333333333333, -0.0539682539682540, 0.0218694885361552, -0.00886323552990220};
     LLVMValueRef size = cg_unary(g, "llvm.fabs", x);
     LLVMValueRef square = LLVMBuildFMul(g->b, x, x, "");
     LLVMValueRef near = LLVMBuildFMul(g->b, size, polynomial(g, square, c, sizeof c / sizeof *c), "");
     LLVMValueRef power = cg_ex2(g, LLVMBuildFMul(g->b, size, f(g, 2.88539008177793), ""));
     LLVMValueRef far = LLVMBuildFDiv(g->b, f(g, 2.0), LLVMBuildFAdd(g->b, power, f(g, 1.0), ""), "");
     far = LLVMBuildFSub(g->b, f(g, 1.0), far, "");
-    LLVMValueRef small = LLVMBuildFCmp(g->b, LLVMRealOLT, size, f(g, 0.5), "");
+    LLVMValueRef small = LLVMBuildFCmp(g->b, LLVMRealOLT, size, f(g, 0.375), "");
     LLVMValueRef r = cg_binary(g, "llvm.copysign", cg_select(g, small, near, far), x);
     return cg_select(g, cg_is_nan(g, x), x, r);
 }

@@ -33,6 +33,9 @@ LLVMValueRef cg_bfloat_to_float(struct cg *g, LLVMValueRef bits);
 LLVMValueRef cg_float_to_bfloat(struct cg *g, LLVMValueRef value);
 LLVMValueRef cg_fp8_to_half(struct cg *g, LLVMValueRef bits, unsigned type,
                             bool relu); /* the low 8 of 32 bits, of a pair's type -> i16 */
+/* tanh.approx and ex2.approx as hardware has them, bit by bit (an H100: all 65,536 numbers); i16 -> i16. */
+LLVMValueRef cg_half_tanh(struct cg *g, LLVMValueRef bits, bool bfloat);
+LLVMValueRef cg_half_ex2(struct cg *g, LLVMValueRef bits, bool bfloat);
 LLVMValueRef cg_double_to_odd(struct cg *g, LLVMValueRef value);     /* f64 -> f32 rounded to odd */
 LLVMValueRef cg_flush_half_number(struct cg *g,
                                   LLVMValueRef value); /* f32 that holds a half: subnormal halves to zero */
