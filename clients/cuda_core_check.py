@@ -48,6 +48,7 @@ def call(result):
 
 pointer = call(driver.cuMemAlloc(4 * count))
 call(driver.cuMemcpyHtoD(pointer, ctypes.addressof(host), 4 * count))
+call(driver.cuCtxSynchronize())  # a copy from pageable memory may still run, and the streams don't wait for it
 launch(first, LaunchConfig(grid=8, block=128), kernel, int(pointer), ctypes.c_uint32(count))
 event = first.record()
 second.wait(event)

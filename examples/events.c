@@ -31,6 +31,9 @@ int main(void)
     CHECK(cuMemAlloc(&device_out, sizeof out));
     CHECK(cuMemcpyHtoD(device_a, a, sizeof a));
     CHECK(cuMemcpyHtoD(device_b, b, sizeof b));
+    /* A copy from pageable memory may still be on its way when the call returns, and the streams made below don't wait
+     * for it: they are non-blocking. */
+    CHECK(cuCtxSynchronize());
 
     CUstream work, after;
     CUevent before_work, after_work;

@@ -305,6 +305,7 @@ CASE(array_copy, batch)
     NEED(cuMemsetD8(memory + 200, 0, 8));
     memset(found, 0, sizeof found);
     image_fill(array, found, 32, 4, 1);
+    NEED(cuCtxSynchronize()); /* the stream doesn't wait for the legacy stream */
     say(cuMemcpy3DBatchAsync(1, &op, 0, stream));
     say(cuStreamSynchronize(stream));
     image_read(array, found, 32, 4, 1);

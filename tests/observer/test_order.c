@@ -680,6 +680,30 @@ static void bodies_run_again(void **state)
     obs_order_end(&run);
 }
 
+/* Two graphs of the level below, one after the other, on each level, and a kernel behind them. A search that went to
+ * nodes again would not end in a time that anybody waits for. */
+static void graphs_in_graphs_are_searched_once(void **state)
+{
+    (void)state;
+    CUgraphExec exec = (CUgraphExec)0x7600;
+    node_count = 0;
+    int kernel = node(1, CU_GRAPH_NODE_TYPE_KERNEL, 0, 0), levels = 7, before = 0;
+    for (int level = 2; level <= levels; level++) {
+        int first = node(level, CU_GRAPH_NODE_TYPE_GRAPH, 0, 0);
+        before = node(level, CU_GRAPH_NODE_TYPE_GRAPH, first, 0);
+        nodes[first].child = nodes[before].child = level - 1;
+    }
+    int end = node(levels, CU_GRAPH_NODE_TYPE_KERNEL, before, 0);
+    CALL(cuGraphInstantiateWithFlags, &exec, (CUgraph)(intptr_t)levels, 0);
+    uintptr_t stream = new_stream(false);
+    struct obs_operation *earlier = launch(stream);
+    struct mr_observed_work run = run_of((uintptr_t)exec, stream);
+    struct obs_operation *some = step(run, kernel), *last_one = step(run, end), *later = launch(stream);
+    assert_true(obs_comes_after(some, earlier) && obs_comes_after(last_one, some) && obs_comes_after(later, some));
+    obs_order_end(&run);
+    CALL(cuGraphExecDestroy, exec);
+}
+
 static void graphs_have_events(void **state)
 {
     (void)state;
@@ -739,6 +763,46 @@ static void contexts_are_apart(void **state)
     CALL(cuCtxDestroy_v2, current);
     current = first;
     assert_true(obs_comes_after(launch(one), d));
+}
+
+static void copies_between_contexts_meet_both(void **state)
+{
+    (void)state;
+    CUcontext first = current, second = (CUcontext)(FIRST_CONTEXT + 2);
+    uintptr_t one = new_stream(true), apart = new_stream(false);
+    for (int asynchronous = 0; asynchronous < 2; asynchronous++) {
+        current = first;
+        struct obs_operation *a = launch(one), *b = launch(0), *c = launch(apart);
+        current = second;
+        uintptr_t other = new_stream(true), free = new_stream(false);
+        struct mr_params_cuMemcpyPeer now = {memory(DEVICE, 1), second, memory(DEVICE, 2), first, 4, NULL};
+        struct mr_params_cuMemcpyPeerAsync later = {memory(DEVICE, 1), second, memory(DEVICE, 2), first, 4, NULL};
+        enter(asynchronous ? MR_CALL_cuMemcpyPeerAsync : MR_CALL_cuMemcpyPeer, asynchronous ? (void *)&later : &now);
+        struct obs_operation *copied = bound(0, MR_OBSERVED_COPY);
+        leave(CUDA_SUCCESS);
+        assert_true(obs_comes_after(copied, a) && obs_comes_after(copied, b));
+        assert_int_equal(obs_comes_after_by_luck(copied, a), asynchronous);
+        assert_false(obs_comes_after(copied, c));
+        struct obs_operation *d = launch(other), *e = launch(free);
+        assert_true(obs_comes_after(d, copied));
+        assert_false(obs_comes_after(e, copied));
+        current = first;
+        struct obs_operation *f = launch(one), *g = launch(0), *h = launch(apart);
+        assert_true(obs_comes_after(f, copied) && obs_comes_after(g, copied));
+        assert_int_equal(obs_comes_after_by_luck(f, copied), asynchronous);
+        assert_false(obs_comes_after(h, copied));
+        /* In another stream, an asynchronous one is in order with nothing else. */
+        current = second;
+        later.hStream = (CUstream)free;
+        a = (current = first, launch(0));
+        current = second;
+        enter(MR_CALL_cuMemcpyPeerAsync, &later);
+        copied = bound(free, MR_OBSERVED_COPY);
+        leave(CUDA_SUCCESS);
+        assert_false(obs_comes_after(copied, a));
+        current = first;
+        assert_false(obs_comes_after(launch(0), copied));
+    }
 }
 
 /* A primary context that was reset has new default streams under the old handle. */
@@ -811,9 +875,11 @@ int main(void)
         cmocka_unit_test(host_functions_tell_the_host),
         cmocka_unit_test(graphs_have_their_edges),
         cmocka_unit_test(bodies_run_again),
+        cmocka_unit_test(graphs_in_graphs_are_searched_once),
         cmocka_unit_test(graphs_have_events),
         cmocka_unit_test(captured_calls_do_nothing),
         cmocka_unit_test(contexts_are_apart),
+        cmocka_unit_test(copies_between_contexts_meet_both),
         cmocka_unit_test(contexts_are_reset),
         cmocka_unit_test(timelines_come_back),
     };

@@ -24,7 +24,10 @@
 
 enum { MOST = 8, DEPTH = 8, REST = 20 };
 
-#define PATIENCE 5000000000u /* nanoseconds */
+/* Nanoseconds without progress that the end of the process waits for works: a host function that is running may be the
+ * one that ends the process, and would never end. */
+#define PATIENCE 5000000000u
+#define PATIENCE_WITH_HOST 1000000000u
 
 /* What each tool keeps for one call. */
 struct call_data {
@@ -39,6 +42,7 @@ static const char *folder;
 static _Atomic bool writing, forked;
 static _Atomic uint64_t written_found, written_at, write_took;
 static _Atomic uint64_t bound, ended; /* works */
+static _Atomic uint64_t in_host;      /* host functions that run */
 static struct mr_observer table;
 
 /* Calls nest: a call may run a host function, which may call. */
@@ -154,6 +158,8 @@ static void bind(const struct mr_observed_work *work)
 
 static void begin(const struct mr_observed_work *work)
 {
+    if (work->kind == MR_OBSERVED_HOST)
+        atomic_fetch_add_explicit(&in_host, 1, memory_order_relaxed);
     for (uint32_t i = 0; i < used; i++)
         if (on[i]->begin)
             on[i]->begin(work);
@@ -164,6 +170,8 @@ static void end(const struct mr_observed_work *work, CUresult status)
     for (uint32_t i = 0; i < used; i++)
         if (on[i]->end)
             on[i]->end(work, status);
+    if (work->kind == MR_OBSERVED_HOST)
+        atomic_fetch_sub_explicit(&in_host, 1, memory_order_relaxed);
     if (work->node == 0)
         atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed);
 }
@@ -205,7 +213,7 @@ static void waits(bool begins, uint64_t stream)
 }
 
 /* A program may end while its last works run, and what these touch is told when they end. Waits until all have ended,
- * or none has for five seconds. */
+ * or none has for a while. */
 static void let_works_end(void)
 {
     uint64_t before = 0, since = now();
@@ -216,7 +224,7 @@ static void let_works_end(void)
         if (done != before)
             since = now();
         before = done;
-        if (now() - since > PATIENCE) {
+        if (now() - since > (atomic_load(&in_host) ? PATIENCE_WITH_HOST : PATIENCE)) {
             mr_log(MR_LOG_WARN,
                    "the program ends while work runs that does not end; what it touches was not looked at");
             return;

@@ -160,6 +160,26 @@ struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, 
     return operation;
 }
 
+/* Something of which nobody asks, in the legacy stream of another context. */
+static void pass(struct obs_stream *legacy, uint64_t stamp)
+{
+    struct obs_operation *operation = obs_order_work(legacy, stamp, true, NULL);
+    if (operation)
+        obs_operation_drop(operation);
+}
+
+void obs_order_meet_before(struct obs_stream *stream, struct obs_stream *legacy, uint64_t stamp, enum obs_edges edges)
+{
+    pass(legacy, stamp);
+    wait_by(stream, &legacy->now, edges);
+}
+
+void obs_order_meet_after(struct obs_stream *stream, struct obs_stream *legacy, uint64_t stamp, enum obs_edges edges)
+{
+    wait_by(legacy, &stream->now, edges);
+    pass(legacy, stamp);
+}
+
 struct obs_operation *obs_order_host(uint64_t stamp)
 {
     struct obs_point point = {.before = {obs_host.knows[0], obs_host.knows[1]}, .timeline = obs_host.timeline};

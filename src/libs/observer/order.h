@@ -50,6 +50,12 @@ void obs_order_record_all(struct obs_context *context, struct obs_point *out);
 void obs_order_wait(struct obs_stream *stream, const struct obs_point *point);
 void obs_order_wait_all(struct obs_context *context, const struct obs_point *point);
 
+/* A copy between contexts, in `stream`: before it, and behind it. It comes after what the other context's
+ * default-stream rules take for the work of its legacy stream, and before what they put behind that. `edges`: as
+ * obs_order_known. */
+void obs_order_meet_before(struct obs_stream *stream, struct obs_stream *legacy, uint64_t stamp, enum obs_edges edges);
+void obs_order_meet_after(struct obs_stream *stream, struct obs_stream *legacy, uint64_t stamp, enum obs_edges edges);
+
 /* What the host knows once it has waited for the stream, or for the context. */
 void obs_order_of_stream(struct obs_stream *stream, struct obs_point *out);
 void obs_order_of_context(struct obs_context *context, struct obs_point *out);

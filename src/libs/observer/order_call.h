@@ -29,6 +29,8 @@ struct obs_call {
     bool waits;                      /* the call returns when its work is done */
     bool waits_if_large;             /* the same, of more than OBS_SMALL bytes, by luck */
     bool lucky;                      /* it has queued so many */
+    CUcontext peers[2];              /* of a copy between contexts */
+    bool peers_by_luck;              /* no manual says that it is in order with their work */
     struct obs_point point;          /* what the host knows if the call succeeds */
     struct obs_operation *operation; /* of a free */
     struct obs_generation_view view; /* what it frees */
@@ -103,6 +105,8 @@ void obs_context_enter(struct obs_call *call);
 void obs_context_end_leave(struct obs_call *call);
 void obs_copy_enter(struct obs_call *call);                /* order_copy.c */
 void obs_copy_async_enter(struct obs_call *call);
+void obs_peer_enter(struct obs_call *call);
+void obs_peer_async_enter(struct obs_call *call);
 void obs_box_enter(struct obs_call *call);
 void obs_box_async_enter(struct obs_call *call);
 void obs_fill_enter(struct obs_call *call);

@@ -34,6 +34,10 @@
         .from = AT(symbol, src))
 #define COPY_SYNC(symbol, dst, src) COPY_BY(symbol, obs_copy_enter, dst, src, mr_default)
 #define COPY_ASYNC(symbol, dst, src) COPY_BY(symbol, obs_copy_async_enter, dst, src, hStream)
+/* Between contexts: `object` and `size` are the contexts. */
+#define PEER(symbol, in, at) \
+    ROW(symbol, .enter = in, .leave = obs_copy_leave, .stream = AT(symbol, at), .to = AT(symbol, dstDevice), \
+        .from = AT(symbol, srcDevice), .object = AT(symbol, dstContext), .size = AT(symbol, srcContext))
 #define TO_ARRAY(symbol, in, src, at) \
     ROW(symbol, .enter = in, .leave = obs_copy_leave, .stream = AT(symbol, at), .from = AT(symbol, src))
 #define FROM_ARRAY(symbol, in, dst, at) \
@@ -122,7 +126,7 @@ const struct obs_family obs_families[MR_CALL_COUNT] = {
     ENDS_CONTEXT(cuCtxDestroy_v2, .to = AT(cuCtxDestroy_v2, ctx)),
 
     COPY_SYNC(cuMemcpy, dst, src),
-    COPY_SYNC(cuMemcpyPeer, dstDevice, srcDevice),
+    PEER(cuMemcpyPeer, obs_peer_enter, mr_default),
     COPY_SYNC(cuMemcpyHtoD_v2, dstDevice, srcHost),
     COPY_SYNC(cuMemcpyDtoH_v2, dstHost, srcDevice),
     COPY_SYNC(cuMemcpyDtoD_v2, dstDevice, srcDevice),
@@ -132,7 +136,7 @@ const struct obs_family obs_families[MR_CALL_COUNT] = {
     FROM_ARRAY(cuMemcpyAtoH_v2, obs_copy_enter, dstHost, mr_default),
     WORK(cuMemcpyAtoA_v2, mr_default),
     COPY_ASYNC(cuMemcpyAsync, dst, src),
-    COPY_ASYNC(cuMemcpyPeerAsync, dstDevice, srcDevice),
+    PEER(cuMemcpyPeerAsync, obs_peer_async_enter, hStream),
     COPY_ASYNC(cuMemcpyHtoDAsync_v2, dstDevice, srcHost),
     COPY_ASYNC(cuMemcpyDtoHAsync_v2, dstHost, srcDevice),
     COPY_ASYNC(cuMemcpyDtoDAsync_v2, dstDevice, srcDevice),

@@ -5,7 +5,9 @@
  * synchronous copy to host memory, or from pinned memory, has been done. One from pageable memory has read its source,
  * and the rest may follow; of more than 64 KiB it has been done, by luck. One between device memory waits for nothing.
  * An asynchronous copy to pageable memory has been done. A synchronous fill has been done if it filled pinned or
- * managed memory. Managed memory counts as the device's in copies. */
+ * managed memory. Managed memory counts as the device's in copies.
+ *
+ * Copies between contexts also say which contexts they are in order with (obs_order_meet_before). */
 #include "libs/observer/order_call.h"
 
 enum side { DEVICE, PAGEABLE, PINNED, MANAGED };
@@ -60,6 +62,31 @@ void obs_copy_async_enter(struct obs_call *call)
     between(call, true);
 }
 
+static void between_contexts(struct obs_call *call, CUcontext to, CUcontext from, bool asynchronous)
+{
+    call->peers[0] = to;
+    call->peers[1] = from == to ? NULL : from;
+    call->peers_by_luck = asynchronous;
+}
+
+static void peer(struct obs_call *call, bool asynchronous)
+{
+    CUcontext to = (CUcontext)obs_param_handle(call, call->family->object);
+    CUcontext from = (CUcontext)obs_param_handle(call, call->family->size);
+    between(call, asynchronous);
+    between_contexts(call, to, from, asynchronous);
+}
+
+void obs_peer_enter(struct obs_call *call)
+{
+    peer(call, false);
+}
+
+void obs_peer_async_enter(struct obs_call *call)
+{
+    peer(call, true);
+}
+
 static enum side side_of_box(CUmemorytype type, const void *host, CUdeviceptr device)
 {
     return type == CU_MEMORYTYPE_ARRAY  ? DEVICE
@@ -86,6 +113,7 @@ static void box(struct obs_call *call, bool asynchronous)
         const CUDA_MEMCPY3D_PEER *copy = record;
         to = side_of_box(copy->dstMemoryType, copy->dstHost, copy->dstDevice);
         from = side_of_box(copy->srcMemoryType, copy->srcHost, copy->srcDevice);
+        between_contexts(call, copy->dstContext, copy->srcContext, asynchronous);
     }
     decide(call, to, from, asynchronous);
 }

@@ -15,6 +15,7 @@ struct state {
     const struct obs_clock *passed[OBS_EDGES_KINDS];   /* of a node without an operation: what it comes after */
     const struct obs_clock *acquired[OBS_EDGES_KINDS]; /* of a wait node: what its event stood for at the launch */
     const struct obs_clock *again[OBS_EDGES_KINDS];    /* of a conditional node: what its bodies did before */
+    uint64_t seen_before, seen_after;                  /* the latest search that has added what is before, after it */
     bool has_passed, begun, repeats;
 };
 
@@ -23,6 +24,7 @@ struct obs_run {
     struct obs_operation *launch;
     struct obs_point start; /* what all steps come after */
     struct obs_operation *rest;
+    uint64_t search, searches; /* the search under way, and how many there were */
     struct state state[];
 };
 
@@ -49,30 +51,44 @@ static void drop(const struct obs_clock *clocks[OBS_EDGES_KINDS])
     }
 }
 
-static void add_after(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS]);
+static void go_after(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS]);
 
-/* Adds what the node comes after. */
-static void add_before(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS])
+/* Adds what the node comes after. A search comes to a node by many ways, and adds it once. */
+static void go_before(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS])
 {
     const struct obs_plan_node *node = &run->plan->node[index];
+    if (run->state[index].seen_before == run->search)
+        return;
+    run->state[index].seen_before = run->search;
     for (uint32_t i = 0; i < node->before_count; i++)
-        add_after(run, node->before[i], to);
+        go_after(run, node->before[i], to);
     if (node->before_count == 0) {
         if (node->owner == OBS_NO_NODE) {
             add(to, run->start.before);
         } else {
-            add_before(run, node->owner, to);
+            go_before(run, node->owner, to);
             add(to, run->state[node->owner].again);
         }
     }
     add(to, run->state[index].acquired);
 }
 
+static void add_before(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS])
+{
+    uint64_t outer = run->search;
+    run->search = ++run->searches;
+    go_before(run, index, to);
+    run->search = outer;
+}
+
 /* Adds what has happened once the node is done. */
-static void add_after(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS])
+static void go_after(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS])
 {
     const struct obs_plan_node *node = &run->plan->node[index];
     struct state *state = &run->state[index];
+    if (state->seen_after == run->search)
+        return;
+    state->seen_after = run->search;
     if (state->operation) {
         struct obs_point point = {.before = {state->operation->before[0], state->operation->before[1]},
                                   .timeline = state->operation->timeline,
@@ -87,11 +103,19 @@ static void add_after(struct obs_run *run, uint32_t index, const struct obs_cloc
     }
     if (node->inner == OBS_NO_NODE)
         return;
-    add_before(run, index, to);
+    go_before(run, index, to);
     add(to, state->again);
     for (uint32_t i = node->inner; i != OBS_NO_NODE; i = run->plan->node[i].next)
         if (run->plan->node[i].last)
-            add_after(run, i, to);
+            go_after(run, i, to);
+}
+
+static void add_after(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS])
+{
+    uint64_t outer = run->search;
+    run->search = ++run->searches;
+    go_after(run, index, to);
+    run->search = outer;
 }
 
 static struct obs_operation *step_new(struct obs_run *run, uint32_t index)

@@ -174,6 +174,24 @@ static void describe(struct mr_side *side, const struct obs_call *call, const st
     side->stream_kind = stream->kind;
 }
 
+/* A copy between contexts is in order with the work of both, as if it were in the legacy stream of each. Of
+ * asynchronous ones that holds in the legacy stream, by luck. */
+static void meet(const struct obs_call *call, struct obs_stream *stream, bool behind)
+{
+    if (!call || call->captured || (call->peers_by_luck && stream->kind != MR_STREAM_LEGACY))
+        return;
+    for (int i = 0; i < 2; i++) {
+        CUcontext peer = call->peers[i];
+        struct obs_stream *legacy =
+            peer && peer != stream->context->handle ? obs_stream_find(NULL, peer, obs_thread_number()) : NULL;
+        enum obs_edges edges = call->peers_by_luck ? OBS_EDGES_ALL : OBS_EDGES_DOCUMENTED;
+        if (legacy && behind)
+            obs_order_meet_after(stream, legacy, call->stamp, edges);
+        else if (legacy)
+            obs_order_meet_before(stream, legacy, call->stamp, edges);
+    }
+}
+
 /* A default stream has another number than before: its context has been reset. */
 static bool is_renewed(const struct obs_stream *stream, const struct mr_observed_work *work)
 {
@@ -202,6 +220,7 @@ void obs_order_bind(const struct mr_observed_work *work)
     struct obs_operation *early = NULL;
     if (call && work->kind == MR_OBSERVED_GRAPH)
         obs_run_before(call, stream);
+    meet(call, stream, false);
     struct obs_operation *operation = obs_order_work(stream, call ? call->stamp : obs_stamp(), is_solid(call, work),
                                                      work->kind == MR_OBSERVED_COPY ? &early : NULL);
     if (operation) {
@@ -214,6 +233,7 @@ void obs_order_bind(const struct mr_observed_work *work)
         used += table[at].work == 0;
         table[at] = (struct under_way){work->work, operation, early, run};
     }
+    meet(call, stream, true);
     if (call && call->waits_if_large && work->bytes > OBS_SMALL)
         call->lucky = true;
     if (call && (call->waits || call->lucky))
