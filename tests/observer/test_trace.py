@@ -4,9 +4,12 @@
 test_trace.py MILLRACE PROGRAM
 """
 import collections
+import html
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +17,7 @@ import unittest
 
 MILLRACE, PROGRAM = map(os.path.abspath, sys.argv[1:3])
 ROUNDS, COUNT, THREADS = 8, 1 << 16, 3
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def nanoseconds(microseconds: float) -> int:
@@ -274,6 +278,63 @@ class Trace(unittest.TestCase):
         done = self.run_trace("-o", str(self.file), "--", "sh", "-c", script, status=125)
         self.assertIn("is damaged", done.stderr)
         json.loads(self.file.read_text())
+
+
+@unittest.skipUnless(CHROMIUM, "no Chromium")
+class Page(unittest.TestCase):
+    """The page in a browser without a window: a script that is put at its end does what a user would, and leaves what is seen then."""
+
+    def setUp(self):
+        room = tempfile.TemporaryDirectory()
+        self.addCleanup(room.cleanup)
+        self.room = pathlib.Path(room.name)
+
+    def open(self, page, script):
+        file = self.room / "opened.html"
+        before = "<script>window.onerror = (text) => { document.documentElement.dataset.fault = text; };</script>"
+        after = "<script>document.documentElement.dataset.seen = JSON.stringify((() => {" + script + "})());</script>"
+        file.write_text(page.replace("<head>", "<head>" + before, 1).replace("</body>", after + "</body>"))
+        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.room}/profile", "--window-size=1200,900",
+                               "--virtual-time-budget=2000", "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=240)
+        self.assertIsNone(re.search(r'data-fault="[^"]*"', done.stdout))
+        seen = re.search(r'data-seen="([^"]*)"', done.stdout)
+        self.assertIsNotNone(seen, done.stdout[-2000:] + done.stderr[-2000:])
+        return json.loads(html.unescape(seen[1]))
+
+    def test_page(self):
+        file = self.room / "run.html"
+        subprocess.run([MILLRACE, "trace", "-o", str(file), "--", PROGRAM], check=True, timeout=240, env={**os.environ, "MILLRACE_WORKERS": "3"})
+        page = file.read_text()
+        self.assertNotRegex(page, r'(?:src|href)=|https?:|@import|url\(')
+        timeline = Timeline(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+        seen = self.open(page, """
+            const add = spans.filter((s) => s.name === "add" && s.lane.kind === "stream");
+            const rows = [...document.querySelectorAll("tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent));
+            search("add kernel");
+            const matches = foundList.length;
+            step(1);
+            const detail = $("detail").textContent, shown = [from, to], target = [chosen.from, chosen.to];
+            search("nothing is called so");
+            return { rows, matches, detail, shown, target, none: foundList.length, lanes: lanes.length, spans: spans.length,
+                     arrows: arrows.length, add: add.length, title: document.title, ink: width > 0 && tall > 0 };""")
+        (process,) = timeline.processes
+        self.assertEqual([(row[0], row[1], int(row[2])) for row in seen["rows"]], [(w.get("kernel", w["name"]), w["kind"], w["count"]) for w in process["works"]])
+        self.assertEqual((seen["matches"], seen["add"], seen["none"]), (2 * ROUNDS, 2 * ROUNDS, 0))
+        self.assertEqual((seen["lanes"], seen["spans"], seen["arrows"]), (len(timeline.lanes), len(timeline.spans), len(timeline.arrows)))
+        self.assertIn("add(unsigned int*, unsigned int)", seen["detail"])
+        self.assertIn("cuLaunchKernel in thread", seen["detail"])
+        self.assertTrue(seen["shown"][0] < seen["target"][0] <= seen["target"][1] < seen["shown"][1])
+        self.assertTrue(seen["ink"])
+        self.assertIn("trace_program", seen["title"])
+
+    def test_names_that_look_like_a_page(self):
+        folder = self.room / "<script>"
+        folder.mkdir()
+        shutil.copy(PROGRAM, folder / "program")
+        file = self.room / "run.html"
+        subprocess.run([MILLRACE, "trace", "-o", str(file), "--", str(folder / "program")], check=True, timeout=240)
+        seen = self.open(file.read_text(), "return { title: document.title, text: $('programs').textContent };")
+        self.assertEqual(seen, {"title": "program – millrace trace", "text": os.path.realpath(folder / "program")})
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@
 static const char usage[] =
     "Usage: millrace trace [OPTIONS] -o FILE [--] PROGRAM [ARGUMENTS]\n"
     "\n"
-    "Runs PROGRAM as 'millrace run' does and writes a timeline of its calls, streams and workers to FILE, in Chrome's\n"
-    "trace format, which Perfetto (ui.perfetto.dev) opens.\n"
+    "Runs PROGRAM as 'millrace run' does and writes a timeline of its calls, streams and workers to FILE: a page\n"
+    "for a browser if its name ends with .html, else Chrome's trace format, which Perfetto (ui.perfetto.dev) opens.\n"
     "\n"
     "  -o, --output FILE   the timeline\n"
     "  --limit MIB         the most that one process may leave, in mebibytes; 1024 by default. What comes after that\n"
@@ -29,7 +29,7 @@ static const char usage[] =
     "The exit status is the program's (128 and the signal's number if a signal ended it). 125: there is no timeline, or\n"
     "it is not whole; 127: the program was not found; 126: it could not be started.\n"
     "\n"
-    "Example: millrace trace -o run.json -- ./program\n";
+    "Example: millrace trace -o run.html -- ./program\n";
 
 enum { NO_TIMELINE = 125, CANNOT_START = 126, NOT_FOUND = 127, LIMIT = 256, NO_SITES };
 
@@ -139,6 +139,12 @@ static void tell_lost(const struct timeline *timeline)
                     (unsigned long long)timeline->processes[i].pid, (unsigned long long)timeline->processes[i].lost);
 }
 
+static bool wants_page(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".html") == 0;
+}
+
 /* Makes the timeline. False, with a message: there is none, or it is not whole. */
 static bool write_timeline(const struct request *request, FILE *out)
 {
@@ -155,7 +161,10 @@ static bool write_timeline(const struct request *request, FILE *out)
     tell_lost(&timeline);
     if (timeline_link(&timeline) && timeline_sum(&timeline)) {
         errno = 0;
-        timeline_write_chrome(out, &timeline);
+        if (wants_page(request->output))
+            timeline_write_page(out, &timeline);
+        else
+            timeline_write_chrome(out, &timeline);
         if (fflush(out) != 0 || ferror(out))
             good = cannot("cannot write", request->output);
     } else {

@@ -148,4 +148,7 @@ const char *timeline_kind(enum mr_observed_kind kind);
 /* Chrome's trace format, which Perfetto opens. No text in it has a `<`, so it may stand in a page. chrome.c */
 void timeline_write_chrome(FILE *out, const struct timeline *timeline);
 
+/* A page of HTML with all of it. page.c */
+void timeline_write_page(FILE *out, const struct timeline *timeline);
+
 #endif
