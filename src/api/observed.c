@@ -8,6 +8,8 @@
 
 #include "compile/compile.h"
 #include "engine/gate.h"
+#include "kernel/heap.h"
+#include "memory/allocation.h"
 #include "object/context.h"
 #include "observe/place.h"
 
@@ -36,6 +38,14 @@ static void *find_function(const char *name)
     return dlsym(own_library ? own_library : RTLD_DEFAULT, name);
 }
 
+static enum mr_observed_memory memory_at(uintptr_t address)
+{
+    struct mr_allocation found;
+    if (mr_memory_find_usable(address, &found) || mr_heap_has(address))
+        return MR_OBSERVED_ALLOCATED;
+    return mr_memory_is_reserved(address) ? MR_OBSERVED_FREE : MR_OBSERVED_FOREIGN;
+}
+
 bool mr_observed_begin(void)
 {
     static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
@@ -43,7 +53,8 @@ bool mr_observed_begin(void)
                                                      .pause = pause_calls,
                                                      .ask_again = mr_gate_ask_again,
                                                      .at_rest = mr_gate_at_rest,
-                                                     .function = find_function};
+                                                     .function = find_function,
+                                                     .memory = memory_at};
     mr_observe_load(&driver);
     if (mr_observes(MR_OBSERVE_ACCESS))
         mr_program_place = mr_place_number;

@@ -91,6 +91,16 @@ struct mr_heap *mr_heap_get(struct mr_context *context)
     return heap;
 }
 
+bool mr_heap_has(uintptr_t address)
+{
+    mr_lock_take(&heaps_lock);
+    const struct mr_heap *heap = heaps;
+    while (heap && address - (uintptr_t)heap->base >= (uintptr_t)heap->page_count * PAGE_BYTES)
+        heap = heap->next;
+    mr_lock_drop(&heaps_lock);
+    return heap != NULL;
+}
+
 void mr_heap_end(struct mr_context *context)
 {
     mr_lock_take(&heaps_lock);

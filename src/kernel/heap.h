@@ -29,6 +29,9 @@ void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size,
  * others are freed. */
 bool mr_heap_release(struct mr_heap *heap, uint32_t mask, const uint64_t *pointer);
 
+/* Is the address in any context's heap? Any thread. */
+bool mr_heap_has(uintptr_t address);
+
 /* Frees the context's heap, if it has one. Called when the context ends and nothing runs in it any more. */
 void mr_heap_end(struct mr_context *context);
 

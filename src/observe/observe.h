@@ -103,7 +103,7 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 1u
+#define MR_OBSERVER_VERSION 2u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */
@@ -136,6 +136,13 @@ struct mr_observer {
     void (*finish)(int signal);
 };
 
+/* What the driver has at an address. */
+enum mr_observed_memory {
+    MR_OBSERVED_FOREIGN, /* nothing: the program's own memory, or none at all */
+    MR_OBSERVED_FREE, /* addresses of the driver's, with no allocation there */
+    MR_OBSERVED_ALLOCATED, /* an allocation, registered memory, a module, or the heap of kernels */
+};
+
 /* What the driver gives to the observer when it loads it. */
 struct mr_observed_driver {
     uint32_t version; /* MR_OBSERVER_VERSION */
@@ -148,6 +155,8 @@ struct mr_observed_driver {
     /* Does nothing run, and has may_begin been asked for all that is ready? Any thread. */
     bool (*at_rest)(void);
     void *(*function)(const char *name); /* a function of the public interface by its ELF name: "cuStreamGetId" */
+    /* What is at the address now. From every point but bind, and on threads of the observer's own. */
+    enum mr_observed_memory (*memory)(uintptr_t address);
 };
 
 /* The one symbol of the library: the observer's table, or NULL with a message in the log. Called once, in cuInit, which

@@ -156,7 +156,7 @@ int main(int argc, char **argv)
                   .stream_kind = MR_STREAM_LEGACY,
                   .how = MR_ACCESS_WRITE},
     };
-    if (!obs_results_write(argv[1], "race", "exit", NULL)) {
+    if (!obs_results_write(argv[1], "exit", NULL)) {
         perror(argv[1]);
         return 4;
     }

@@ -46,6 +46,8 @@ class Check(unittest.TestCase):
                 self.assertIn(line, out.splitlines())
         out, _ = self.check("--luck", "--tool", "race", script="echo $MILLRACE_OBSERVE", status=0)
         self.assertEqual(out, "race:luck\n")
+        for options, tools in ((["--tool", "mem"], "mem"), (["--tool", "mem,race", "--luck"], "race:luck,mem"), (["--tool=mem", "--leak-check"], "mem:leaks")):
+            self.assertEqual(self.check(*options, script="echo $MILLRACE_OBSERVE", status=0)[0], tools + "\n")
 
     def test_statuses(self):
         self.check(status=1)
@@ -71,7 +73,9 @@ class Check(unittest.TestCase):
         self.assertIn("2 findings", out)
 
     def test_bad_arguments(self):
-        for options, message in ((["--format", "xml"], "--format can't be 'xml': it is text, json, sarif or html"), (["--tool", "leak"], "--tool can't be 'leak'"),
+        for options, message in ((["--format", "xml"], "--format can't be 'xml': it is text, json, sarif or html"), (["--tool", "leak"], "--tool can't be 'leak': it is race, mem, or race,mem"),
+                                 (["--tool", "mem,"], "--tool can't be 'mem,'"), (["--leak-check"], "--leak-check needs the tool mem"),
+                                 (["--tool", "mem", "--luck"], "--luck needs the tool race"),
                                  (["--error-exitcode", "256"], "it is a number from 0 to 255"), (["--error-exitcode", ""], "it is a number from 0 to 255"),
                                  (["--colour"], "'--colour' is not understood"), (["-q"], "'-q' is not understood"),
                                  (["--output"], "--output needs a value"), ([], "name the program to run")):

@@ -531,7 +531,7 @@ static void the_living_are_listed(void **state)
         base[i] = allocate(MR_ALLOCATION_DEVICE, 100, NULL);
     struct obs_operation *freed = operation_with(HOST_LINE, MR_SIDE_FREE, "cuMemFree", 0);
     obs_generation_ended(freed, base[1]);
-    obs_generation_each_alive(count_alive, counts);
+    obs_generation_each(true, count_alive, counts);
     assert_int_equal(counts[1], 2);
     drop(freed);
 }

@@ -27,7 +27,7 @@ static const char usage[] =
     "\n"
     "Runs PROGRAM as 'millrace run' does and reports work that nothing orders: two operations on the same bytes, at\n"
     "least one of which writes, of which neither waits for the other; memory that is used after it was freed, or freed\n"
-    "before its last use.\n"
+    "before its last use. With the tool mem: kernels, copies and fills that touch what is no memory for them.\n"
     "\n"
     "  --format FORM          text (the default), json, sarif or html\n"
     "  -o, --output FILE      write the report to FILE; else text goes to standard error, the other forms to standard\n"
@@ -35,7 +35,8 @@ static const char usage[] =
     "  --suppress FILE        leave out what the rules in FILE name; may be given several times\n"
     "  --print-suppressions   after each finding, print a rule that leaves it out\n"
     "  --error-exitcode N     the exit status when something was found, 0 to 255; by default 1\n"
-    "  --tool NAME            race (the default)\n"
+    "  --tool NAMES           race (the default), mem, or race,mem\n"
+    "  --leak-check           with mem: report also memory that nobody has freed when the program ends\n"
     "  --luck                 report also what hardware orders though no manual says so\n"
     "  --results FOLDER       leave what the processes found in FOLDER; without PROGRAM: report what is there\n"
     "  --witnesses FOLDER     make FOLDER/race-1.json, ... from which 'millrace replay' shows what each race does\n"
@@ -52,18 +53,21 @@ enum { NO_REPORT = 125, CANNOT_START = 126, NOT_FOUND = 127 };
 enum form { TEXT, JSON, SARIF, HTML, FORMS };
 static const char *const forms[FORMS] = {"text", "json", "sarif", "html"};
 
+enum tool { RACE, MEM, TOOLS };
+static const char *const tools[TOOLS] = {"race", "mem"};
+
 struct request {
     enum form form;
-    const char *output, *tool, *results, *witnesses;
+    const char *output, *results, *witnesses;
     struct suppressions suppressions;
     struct report_style style;
     int found_status;
-    bool luck;
+    bool luck, leaks, tools[TOOLS];
     char folder[PATH_MAX]; /* of the results; made here unless the user named one */
     FILE *out;
 };
 
-enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, LUCK, RESULTS, WITNESSES };
+enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, LUCK, LEAKS, RESULTS, WITNESSES };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -75,6 +79,7 @@ static const struct option options[] = {
     {"error-exitcode", required_argument, NULL, ERROR_EXITCODE},
     {"tool", required_argument, NULL, TOOL},
     {"luck", no_argument, NULL, LUCK},
+    {"leak-check", no_argument, NULL, LEAKS},
     {"results", required_argument, NULL, RESULTS},
     {"witnesses", required_argument, NULL, WITNESSES},
     {0},
@@ -106,6 +111,24 @@ static int take_form(struct request *request, const char *text)
     return bad_value("--format", text, "text, json, sarif or html");
 }
 
+/* Names with commas between. */
+static int take_tools(struct request *request, const char *text)
+{
+    memset(request->tools, 0, sizeof request->tools);
+    for (const char *word = text;; word++) {
+        size_t length = strcspn(word, ",");
+        int tool = 0;
+        while (tool < TOOLS && (strlen(tools[tool]) != length || memcmp(tools[tool], word, length) != 0))
+            tool++;
+        if (tool == TOOLS)
+            return bad_value("--tool", text, "race, mem, or race,mem");
+        request->tools[tool] = true;
+        word += length;
+        if (!*word)
+            return 0;
+    }
+}
+
 /* One option. 0, or the exit status. */
 static int take_option(struct request *request, int option)
 {
@@ -126,8 +149,10 @@ static int take_option(struct request *request, int option)
     case ERROR_EXITCODE:
         return take_number(request, optarg);
     case TOOL:
-        request->tool = optarg;
-        return strcmp(optarg, "race") == 0 ? 0 : bad_value("--tool", optarg, "race");
+        return take_tools(request, optarg);
+    case LEAKS:
+        request->leaks = true;
+        return 0;
     case LUCK:
         request->luck = true;
         return 0;
@@ -160,6 +185,11 @@ static int take_options(struct request *request, int argc, char **argv, char ***
         status = take_option(request, option);
     }
     *program = argv + optind;
+    if (status == 0 && ((request->leaks && !request->tools[MEM]) || (request->luck && !request->tools[RACE]))) {
+        fprintf(stderr, "millrace check: %s needs the tool %s (--tool)\n", request->leaks ? "--leak-check" : "--luck",
+                request->leaks ? tools[MEM] : tools[RACE]);
+        return 2;
+    }
     if (status == 0 && !**program && !request->results) {
         fputs("millrace check: name the program to run, as in 'millrace check -- ./program'\n", stderr);
         return 2;
@@ -242,14 +272,17 @@ static bool add_python(const struct tool_paths *paths)
 /* What the program's environment has beside that of `millrace run`. */
 static bool set_environment(const struct request *request, const struct tool_paths *paths)
 {
-    char observer[PATH_MAX + 32], tools[64];
+    char observer[PATH_MAX + 32], names[64];
     snprintf(observer, sizeof observer, "%s/libmillrace-observer.so", paths->libraries);
     if (access(observer, R_OK) != 0)
         return cannot("cannot read", observer);
-    snprintf(tools, sizeof tools, "%s%s", request->tool, request->luck ? ":luck" : "");
+    snprintf(names, sizeof names, "%s%s%s%s%s", request->tools[RACE] ? tools[RACE] : "",
+             request->tools[RACE] && request->luck ? ":luck" : "",
+             request->tools[RACE] && request->tools[MEM] ? "," : "", request->tools[MEM] ? tools[MEM] : "",
+             request->tools[MEM] && request->leaks ? ":leaks" : "");
     if (!tool_environment("check"))
         return false;
-    if (add_python(paths) && setenv("MILLRACE_OBSERVE", tools, 1) == 0 &&
+    if (add_python(paths) && setenv("MILLRACE_OBSERVE", names, 1) == 0 &&
         setenv("MILLRACE_OBSERVE_OUT", request->folder, 1) == 0)
         return true;
     fputs("millrace check: out of memory\n", stderr);
@@ -367,7 +400,7 @@ static int check(struct request *request, char **program)
 
 int tool_check(int argc, char **argv)
 {
-    struct request request = {.tool = "race", .found_status = 1};
+    struct request request = {.tools = {[RACE] = true}, .found_status = 1};
     char **program = NULL;
     if (tool_explores(argc, argv))
         return tool_explore(argc, argv);

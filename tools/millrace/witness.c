@@ -211,6 +211,8 @@ bool witness_write_all(const char *results, const char *folder)
         cJSON *root = trial_read_json("check", path, "file of results");
         cJSON_ArrayForEach(finding, cJSON_GetObjectItemCaseSensitive(root, "findings"))
         {
+            if (strcmp(text_of(finding, "tool"), "race") != 0)
+                continue;
             if (make(finding, text_of(root, "program"), &witness))
                 good = write_one(&witness, folder, ++number) && good;
             else

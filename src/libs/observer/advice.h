@@ -15,4 +15,8 @@ extern const char obs_host_code[];
 /* One sentence each, without a capital or a full stop. Looks at the finding's kind, sides and luck. Any thread. */
 void obs_advise(const struct mr_finding *finding, char missing[OBS_ADVICE_ROOM], char advice[OBS_ADVICE_ROOM]);
 
+/* What mem's findings say: `detail` follows the name of the operation. Any thread. */
+void obs_mem_words(const struct mr_finding *finding, char detail[OBS_ADVICE_ROOM], char missing[OBS_ADVICE_ROOM],
+                   char advice[OBS_ADVICE_ROOM]); /* mem_words.c */
+
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A finding: two operations on the same bytes that nothing orders, or one that comes after the end of its memory.
+/* A finding: two operations on the same bytes that nothing orders, or one that comes after the end of its memory, or
+ * one that touches what is no memory for it.
  *
- * The tool race (race.c) makes findings, and keeps each for the rest of the process; what a finding points to stays as
- * long. There is one for each kind and pair of call sites; later pairs of the same sites are counted in it. Readers
+ * The tools race and mem (race.c, mem.c) make findings, which are kept for the rest of the process; what a finding
+ * points to stays as long. There is one for each kind and pair of call sites, and of mem's, for each place in a kernel;
+ * later ones of the same sites are counted in it. Readers
  * call obs_finding_count and obs_finding from any thread at any time; `further` and `luck` alone may change later. */
 #ifndef MR_OBSERVER_FINDING_H
 #define MR_OBSERVER_FINDING_H
@@ -20,11 +22,23 @@ enum mr_finding_kind {
     MR_FINDING_UNORDERED_USE, /* stream-ordered memory is used by work that does not come after its allocation */
     MR_FINDING_EARLY_FREE, /* the free does not come after a use that the program asked for before the free */
     MR_FINDING_USE_AFTER_FREE, /* a use that the program asked for after the free, or that comes after it */
+    /* The tool mem's (mem.c). */
+    MR_FINDING_OUTSIDE, /* bytes outside of every allocation */
+    MR_FINDING_FREED, /* bytes that were freed before the work was asked for */
+    MR_FINDING_HOST_POINTER, /* a kernel touches host memory that CUDA has not made and that is not registered */
+    MR_FINDING_WILD, /* a kernel touches addresses where there is nothing */
+    MR_FINDING_LEAK, /* memory that nobody has freed when the program ends */
     MR_FINDING_KINDS
 };
 
-/* "race", "host-race", "host-function-race", "unordered-use", "early-free", "use-after-free": for files and options. */
+/* "race", "host-race", "host-function-race", "unordered-use", "early-free", "use-after-free", "out-of-bounds",
+ * "freed-memory", "host-pointer", "wild-pointer", "leak": for files and options. */
 const char *obs_finding_kind_name(enum mr_finding_kind kind);
+
+static inline bool obs_finding_is_of_mem(enum mr_finding_kind kind)
+{
+    return kind >= MR_FINDING_OUTSIDE;
+}
 
 /* What an operation is. */
 enum mr_side_what {
@@ -94,9 +108,11 @@ struct mr_finding_allocation {
 struct mr_finding {
     enum mr_finding_kind kind;
     uint32_t number; /* from 1 up, in the order in which they were found */
-    struct mr_side earlier, later; /* by the order of their calls */
+    struct mr_side earlier, later; /* by the order of their calls; earlier.call NULL: there is but one, of mem's */
     uintptr_t first, end; /* the bytes that both touch: first up to end - 1 */
-    struct mr_finding_allocation allocation;
+    uint64_t touched; /* of mem's: how many of these bytes it is about */
+    struct mr_finding_allocation allocation; /* of MR_FINDING_OUTSIDE: the nearest one */
+    const char *detail; /* of mem's: what is wrong, as it follows the name of the operation; else NULL */
     const char *missing; /* one sentence: what is missing */
     const char *advice; /* one sentence: what would mend it */
     uint64_t further; /* pairs of the same kind and sites that were found after it */
@@ -112,6 +128,7 @@ struct mr_race_summary {
     uint64_t timelines, clocks; /* clocks: live */
     uint64_t coarse; /* accesses that were noted coarsely, and so not compared byte by byte */
     uint64_t forgotten; /* accesses that were forgotten because memory for notes was bounded */
+    uint64_t rough; /* accesses that mem could not look at, since they were noted coarsely */
     uint64_t unknown; /* accesses to memory that no call had allocated: not looked at */
     uint64_t bytes; /* memory for notes, now */
     bool short_of_memory; /* the host had no memory for notes: what came later was not looked at */

@@ -26,6 +26,11 @@ const char *obs_finding_kind_name(enum mr_finding_kind kind)
         [MR_FINDING_UNORDERED_USE] = "unordered-use",
         [MR_FINDING_EARLY_FREE] = "early-free",
         [MR_FINDING_USE_AFTER_FREE] = "use-after-free",
+        [MR_FINDING_OUTSIDE] = "out-of-bounds",
+        [MR_FINDING_FREED] = "freed-memory",
+        [MR_FINDING_HOST_POINTER] = "host-pointer",
+        [MR_FINDING_WILD] = "wild-pointer",
+        [MR_FINDING_LEAK] = "leak",
     };
     return names[kind];
 }
@@ -80,10 +85,16 @@ static bool same_side(const struct mr_side *one, const struct mr_side *other)
            (one->what == other->what && same_text(one->call, other->call) && same_text(one->kernel, other->kernel));
 }
 
+/* Of mem's findings each place in a kernel is one by itself. */
+static uint64_t one_place(const struct mr_finding *finding)
+{
+    return obs_finding_is_of_mem(finding->kind) ? (uint64_t)finding->later.place << 32 | finding->later.how : 0;
+}
+
 /* Which of two operations was asked for first may differ from pair to pair: a pair of sites has no order. */
 static bool same_finding(const struct mr_finding *one, const struct mr_finding *other)
 {
-    if (one->kind != other->kind)
+    if (one->kind != other->kind || one_place(one) != one_place(other))
         return false;
     return (same_side(&one->earlier, &other->earlier) && same_side(&one->later, &other->later)) ||
            (same_side(&one->earlier, &other->later) && same_side(&one->later, &other->earlier));
@@ -92,8 +103,13 @@ static bool same_finding(const struct mr_finding *one, const struct mr_finding *
 /* With the lock held: text that stays; NULL: memory is short, and the report does without it. */
 static void say(struct mr_finding *finding)
 {
-    char missing[OBS_ADVICE_ROOM], advice[OBS_ADVICE_ROOM];
-    obs_advise(finding, missing, advice);
+    char detail[OBS_ADVICE_ROOM], missing[OBS_ADVICE_ROOM], advice[OBS_ADVICE_ROOM];
+    if (obs_finding_is_of_mem(finding->kind)) {
+        obs_mem_words(finding, detail, missing, advice);
+        finding->detail = strdup(detail);
+    } else {
+        obs_advise(finding, missing, advice);
+    }
     finding->missing = strdup(missing);
     finding->advice = strdup(advice);
 }
@@ -102,7 +118,7 @@ void obs_finding_note(const struct mr_finding *finding)
 {
     uint64_t hash = hash_side(0, &finding->earlier) + hash_side(0, &finding->later);
     pthread_mutex_lock(&lock);
-    size_t at = mix(hash, finding->kind) % TABLE;
+    size_t at = mix(mix(hash, finding->kind), one_place(finding)) % TABLE;
     for (; table[at]; at = (at + 1) % TABLE) {
         struct mr_finding *known = &chunks[(table[at] - 1) / CHUNK][(table[at] - 1) % CHUNK];
         if (!same_finding(known, finding))
@@ -119,7 +135,8 @@ void obs_finding_note(const struct mr_finding *finding)
         struct mr_finding *kept = &(*chunk)[number % CHUNK];
         *kept = *finding;
         kept->number = (uint32_t)number + 1;
-        kept->further = 0;
+        if (finding->kind != MR_FINDING_LEAK)
+            kept->further = 0;
         say(kept);
         table[at] = kept->number;
         atomic_store_explicit(&count, number + 1, memory_order_release);

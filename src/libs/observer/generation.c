@@ -380,6 +380,20 @@ static void view(const struct obs_generation *generation, struct obs_generation_
     pthread_mutex_unlock(&history->lock);
 }
 
+bool obs_generation_is_alive(const struct obs_generation *generation)
+{
+    return !generation->dead;
+}
+
+struct obs_generation_view obs_generation_view_of(const struct obs_generation *generation)
+{
+    struct obs_generation_view out;
+    pthread_rwlock_rdlock(&lock);
+    view(generation, &out);
+    pthread_rwlock_unlock(&lock);
+    return out;
+}
+
 bool obs_generation_at(uintptr_t address, uint64_t call, struct obs_generation_view *out)
 {
     pthread_rwlock_rdlock(&lock);
@@ -403,7 +417,7 @@ bool obs_generation_below(uintptr_t address, struct obs_generation_view *out)
 }
 
 /* One after the other, since `each` may take long; a generation that comes or goes meanwhile may be missed. */
-void obs_generation_each_alive(bool (*each)(const struct obs_generation_view *view, void *data), void *data)
+void obs_generation_each(bool alive, bool (*each)(const struct obs_generation_view *view, void *data), void *data)
 {
     struct obs_generation_view next = {0};
     bool more = true;
@@ -413,7 +427,7 @@ void obs_generation_each_alive(bool (*each)(const struct obs_generation_view *vi
         if (generation)
             view(generation, &next);
         pthread_rwlock_unlock(&lock);
-        more = generation && (!next.alive || each(&next, data));
+        more = generation && ((alive && !next.alive) || each(&next, data));
         at = next.base + next.size;
     }
 }

@@ -75,9 +75,9 @@ bool obs_generation_at(uintptr_t address, uint64_t call, struct obs_generation_v
  * access was outside. False: none. */
 bool obs_generation_below(uintptr_t address, struct obs_generation_view *out);
 
-/* Calls `each` for all that are alive, in the order of their addresses, until it returns false. `each` may call nothing
- * of this header. */
-void obs_generation_each_alive(bool (*each)(const struct obs_generation_view *view, void *data), void *data);
+/* Calls `each` for the latest one at each address, or, with `alive`, for those that are alive, in the order of their
+ * addresses, until it returns false. `each` may call nothing of this header. Arrays are left out. */
+void obs_generation_each(bool alive, bool (*each)(const struct obs_generation_view *view, void *data), void *data);
 
 /* Memory that host code can use as well as device code. */
 bool obs_generation_is_shared(enum mr_allocation_kind kind);
@@ -106,6 +106,10 @@ struct obs_history *obs_generation_history(struct obs_generation *generation);
 struct mr_finding_allocation obs_generation_allocation(const struct obs_generation *generation);
 
 bool obs_generation_is_alias(const struct obs_generation *generation);
+
+/* Has it not ended? And all that is known of it. */
+bool obs_generation_is_alive(const struct obs_generation *generation);
+struct obs_generation_view obs_generation_view_of(const struct obs_generation *generation);
 
 /* Of an alias: what must be added to an address in it for that of its bytes; else 0. */
 ptrdiff_t obs_generation_shift(const struct obs_generation *generation);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "libs/observer/follow.h"
 #include "libs/observer/host.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/results.h"
@@ -33,24 +34,7 @@ static bool open_race(const struct mr_observed_driver *given, const char *option
         option += length + (option[length] == ':');
     }
     driver = given;
-    obs_driver = (struct obs_driver){
-        .driver = given,
-        .stream_id = given->function("cuStreamGetId"),
-        .stream_flags = given->function("cuStreamGetFlags"),
-        .stream_context = given->function("cuStreamGetCtx"),
-        .stream_captures = given->function("cuStreamIsCapturing"),
-        .context_of_green = given->function("cuCtxFromGreenCtx"),
-        .address_range = given->function("cuMemGetAddressRange_v2"),
-        .graph_nodes = given->function("cuGraphGetNodes"),
-        .graph_edges = given->function("cuGraphGetEdges_v2"),
-        .node_type = given->function("cuGraphNodeGetType"),
-        .node_child = given->function("cuGraphChildGraphNodeGetGraph"),
-        .node_records = given->function("cuGraphEventRecordNodeGetEvent"),
-        .node_waits = given->function("cuGraphEventWaitNodeGetEvent"),
-        .node_allocates = given->function("cuGraphMemAllocNodeGetParams"),
-        .node_frees = given->function("cuGraphMemFreeNodeGetParams"),
-    };
-    obs_order_begin(luck);
+    obs_follow_begin(&obs_tool_race, given, luck);
     obs_host_begin();
     return true;
 }
@@ -59,15 +43,18 @@ static void enter(struct mr_observed_call *call)
 {
     driver->pause(true);
     obs_host_settle();
-    obs_order_enter(call);
     driver->pause(false);
+    obs_follow_enter(&obs_tool_race, call);
 }
 
 static void leave(struct mr_observed_call *call, CUresult status)
 {
-    driver->pause(true);
-    obs_order_leave(call, status);
-    driver->pause(false);
+    obs_follow_leave(&obs_tool_race, call, status);
+}
+
+static void bind(const struct mr_observed_work *work)
+{
+    obs_follow_bind(&obs_tool_race, work);
 }
 
 static void begin(const struct mr_observed_work *work)
@@ -154,7 +141,7 @@ static void end(const struct mr_observed_work *work, CUresult status)
     (void)status;
     if (work->kind == MR_OBSERVED_HOST)
         obs_host_function(NULL);
-    obs_order_end(work);
+    obs_follow_end(&obs_tool_race, work);
 }
 
 static uint64_t found(void)
@@ -164,7 +151,7 @@ static uint64_t found(void)
 
 static bool write_race(const char *folder, const char *how)
 {
-    return obs_results_write(folder, "race", how, driver);
+    return obs_results_write(folder, how, driver);
 }
 
 const struct obs_tool obs_tool_race = {.name = "race",
@@ -172,7 +159,7 @@ const struct obs_tool obs_tool_race = {.name = "race",
                                        .open = open_race,
                                        .enter = enter,
                                        .leave = leave,
-                                       .bind = obs_order_bind,
+                                       .bind = bind,
                                        .begin = begin,
                                        .end = end,
                                        .access = access_boxes,

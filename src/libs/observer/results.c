@@ -164,15 +164,17 @@ static void put_side(const struct mr_side *side, const struct mr_observed_driver
     print("\"site\": %" PRIu32 "}", side->site);
 }
 
-static void put_finding(const struct mr_finding *finding, const char *tool, const struct mr_observed_driver *driver)
+static void put_finding(const struct mr_finding *finding, const struct mr_observed_driver *driver)
 {
+    bool of_mem = obs_finding_is_of_mem(finding->kind);
     const struct mr_finding_allocation *allocation = &finding->allocation;
     print("%s\n{", finding->number > 1 ? "," : "");
-    put_text("tool", tool);
+    put_text("tool", of_mem ? "mem" : "race");
     put_text("kind", obs_finding_kind_name(finding->kind));
+    put_text("detail", finding->detail);
     put_number("number", finding->number);
     put_number("first", finding->first);
-    put_number("bytes", finding->end - finding->first);
+    put_number("bytes", of_mem ? finding->touched : finding->end - finding->first);
     put_number("times", finding->further + 1);
     print("\"luck\": %s, ", finding->luck ? "true" : "false");
     print("\"rough\": %s, ", (finding->earlier.how | finding->later.how) & MR_ACCESS_ROUGH ? "true" : "false");
@@ -191,8 +193,10 @@ static void put_finding(const struct mr_finding *finding, const char *tool, cons
     }
     print("\"sides\": [");
     put_side(&finding->later, driver);
-    put(", ", 2);
-    put_side(&finding->earlier, driver);
+    if (!of_mem || finding->earlier.call) {
+        put(", ", 2);
+        put_side(&finding->earlier, driver);
+    }
     print("]}");
 }
 
@@ -243,6 +247,7 @@ static void put_notes(const struct mr_race_summary *seen)
     NOTE(seen->coarse, "accesses were noted coarsely, and not compared byte by byte")
     NOTE(seen->forgotten, "accesses were forgotten, because memory for notes is bounded: races with them are not found")
     NOTE(seen->unknown, "accesses were to memory that no call had allocated, and were not looked at")
+    NOTE(seen->rough, "accesses were noted coarsely, and mem has not looked at them")
 #undef NOTE
     if (seen->short_of_memory)
         print("%s\"memory for notes ran out: what came later was not looked at\"", between);
@@ -289,7 +294,7 @@ static bool open_part(const char *folder)
     return out.file >= 0;
 }
 
-bool obs_results_write(const char *folder, const char *tool, const char *end, const struct mr_observed_driver *driver)
+bool obs_results_write(const char *folder, const char *end, const struct mr_observed_driver *driver)
 {
     struct mr_race_summary seen = {0};
     out.error = 0;
@@ -301,7 +306,7 @@ bool obs_results_write(const char *folder, const char *tool, const char *end, co
     put_notes(&seen);
     print("\"findings\": [");
     for (size_t i = 0; i < obs_finding_count(); i++)
-        put_finding(obs_finding(i), tool, driver);
+        put_finding(obs_finding(i), driver);
     print("],\n\"modules\": [");
     put_modules();
     print("],\n\"sites\": [");

@@ -41,11 +41,12 @@ struct obs_tool {
     /* Leaves in `folder` (absolute) what the tool has found until now, in place of what it left there before. `end`
      * says how the process ends: "exit", "signal 11"; or "" while it goes on, so that something is there if the process
      * ends unseen. False with errno set if it could not be written. One thread at a time; also in a process that has
-     * crashed, so it takes no lock and allocates nothing. */
+     * crashed, so it takes no lock and allocates nothing, unless `end` is "exit". */
     bool (*write)(const char *folder, const char *end);
 };
 
 extern const struct obs_tool obs_tool_race; /* race.c */
+extern const struct obs_tool obs_tool_mem; /* mem.c */
 extern const struct obs_tool obs_tool_trace; /* trace.c */
 
 /* The tools that there are; the last is NULL. */

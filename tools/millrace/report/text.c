@@ -101,12 +101,14 @@ static void write_memory(FILE *out, const struct report_finding *finding, const 
     const struct report_allocation *allocation = &finding->allocation;
     if (finding->bytes) {
         fprintf(out, "  bytes: %s%" PRIu64, finding->rough ? "at most " : "", finding->bytes);
-        if (!allocation->known)
+        if (!finding->first)
+            fputc('\n', out);
+        else if (!allocation->known)
             fprintf(out, ", from 0x%" PRIx64 " on\n", finding->first);
         else if (finding->first >= allocation->first)
             fprintf(out, ", from offset %" PRIu64 " of the allocation on\n", finding->first - allocation->first);
         else
-            fprintf(out, ", %" PRIu64 " before the allocation\n", allocation->first - finding->first);
+            fprintf(out, ", from %" PRIu64 " before the allocation on\n", allocation->first - finding->first);
     }
     if (!allocation->known)
         return;

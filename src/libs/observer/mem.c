@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tool mem: finds kernels, copies and fills that touch what is no memory for them, and memory that nobody frees.
+ *
+ * The rules (order.h) tell which allocations there are and when they end; the boxes that works touch are compared with
+ * them (mem_fault.h). Options: "leaks" also reports memory that is there when the program ends (mem_leak.h). */
+#include <string.h>
+
+#include "base/log.h"
+#include "libs/observer/follow.h"
+#include "libs/observer/mem_fault.h"
+#include "libs/observer/mem_leak.h"
+#include "libs/observer/order_call.h"
+#include "libs/observer/results.h"
+#include "libs/observer/tool.h"
+
+static const struct mr_observed_driver *driver;
+static bool leaks;
+
+static bool open_mem(const struct mr_observed_driver *given, const char *options)
+{
+    for (const char *option = options; *option;) {
+        size_t length = strcspn(option, ":");
+        if (length != 5 || memcmp(option, "leaks", 5) != 0) {
+            mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE: the tool mem has no option '%.*s'; nothing is observed",
+                   (int)length, option);
+            return false;
+        }
+        leaks = true;
+        option += length + (option[length] == ':');
+    }
+    driver = given;
+    obs_mem_begin(given);
+    obs_follow_begin(&obs_tool_mem, given, false);
+    return true;
+}
+
+static void enter(struct mr_observed_call *call)
+{
+    obs_follow_enter(&obs_tool_mem, call);
+}
+
+static void leave(struct mr_observed_call *call, CUresult status)
+{
+    obs_follow_leave(&obs_tool_mem, call, status);
+    switch (call->call) {
+    case MR_CALL_cuCtxDestroy_v2:
+    case MR_CALL_cuCtxDetach:
+    case MR_CALL_cuDevicePrimaryCtxRelease:
+    case MR_CALL_cuDevicePrimaryCtxRelease_v2:
+    case MR_CALL_cuDevicePrimaryCtxReset_v2:
+        obs_mem_context_ended(driver);
+        break;
+    default:
+        break;
+    }
+}
+
+static void bind(const struct mr_observed_work *work)
+{
+    obs_follow_bind(&obs_tool_mem, work);
+}
+
+static void begin(const struct mr_observed_work *work)
+{
+    struct obs_operation *early, *operation;
+    if (!work->node || !obs_follow_is(&obs_tool_mem))
+        return;
+    operation = obs_order_of_work(work, true, &early); /* a step of a graph is known from its begin on */
+    if (operation)
+        obs_operation_drop(operation);
+    if (early)
+        obs_operation_drop(early);
+}
+
+static void access_boxes(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count)
+{
+    struct obs_operation *early, *operation = obs_order_of_work(work, false, &early);
+    if (operation) {
+        obs_mem_touch(work, operation, boxes, count);
+        obs_operation_drop(operation);
+    }
+    if (early)
+        obs_operation_drop(early);
+}
+
+static void end(const struct mr_observed_work *work, CUresult status)
+{
+    (void)status;
+    obs_mem_settle(work);
+    obs_follow_end(&obs_tool_mem, work);
+}
+
+static uint64_t found(void)
+{
+    return obs_finding_count();
+}
+
+/* The file is the same for all tools that have findings. */
+static bool write_mem(const char *folder, const char *how)
+{
+    if (leaks && strcmp(how, "exit") == 0)
+        obs_mem_find_leaks(driver);
+    return obs_results_write(folder, how, driver);
+}
+
+const struct obs_tool obs_tool_mem = {.name = "mem",
+                                      .points = MR_OBSERVE_CALLS | MR_OBSERVE_WORK | MR_OBSERVE_ACCESS,
+                                      .open = open_mem,
+                                      .enter = enter,
+                                      .leave = leave,
+                                      .bind = bind,
+                                      .begin = begin,
+                                      .end = end,
+                                      .access = access_boxes,
+                                      .found = found,
+                                      .write = write_mem};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words for what the tool mem finds. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "libs/observer/advice.h"
+
+#define DETAIL(...) snprintf(detail, OBS_ADVICE_ROOM, __VA_ARGS__)
+#define MISSING(...) snprintf(missing, OBS_ADVICE_ROOM, __VA_ARGS__)
+#define ADVICE(...) snprintf(advice, OBS_ADVICE_ROOM, __VA_ARGS__)
+
+static const char *touches(const struct mr_side *side)
+{
+    if ((side->how & MR_ACCESS_READ) && (side->how & MR_ACCESS_WRITE))
+        return "changes";
+    return side->how & MR_ACCESS_WRITE ? "writes" : "reads";
+}
+
+static const char *ends(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void say_outside(const struct mr_finding *finding, char *detail, char *missing, char *advice)
+{
+    const struct mr_finding_allocation *near = &finding->allocation;
+    int length = DETAIL("%s %" PRIu64 " byte%s outside of every allocation", touches(&finding->later), finding->touched,
+                        ends(finding->touched));
+    char *rest = detail + length;
+    size_t room = OBS_ADVICE_ROOM - (size_t)length;
+    uintptr_t end = near->base + near->size;
+    if (near->number == 0)
+        MISSING("no allocation is there");
+    else if (finding->first < near->base)
+        snprintf(rest, room, ", from %" PRIuPTR " bytes before the start of one of %zu bytes on",
+                 near->base - finding->first, near->size);
+    else
+        snprintf(rest, room, ", from %" PRIuPTR " bytes behind the end of one of %zu bytes on", finding->first - end,
+                 near->size);
+    if (near->number == 0)
+        ADVICE("look at where the pointer comes from");
+    else if (finding->first < near->base) {
+        MISSING("the allocation begins %" PRIuPTR " byte%s later", near->base - finding->first,
+                ends(near->base - finding->first));
+        ADVICE("look at how the index is made: it is less than 0");
+    } else {
+        MISSING("the allocation lacks %" PRIuPTR " byte%s", finding->end - end, ends(finding->end - end));
+        ADVICE("let threads whose index is beyond the end do nothing, or allocate %" PRIuPTR " bytes",
+               finding->end - near->base);
+    }
+}
+
+void obs_mem_words(const struct mr_finding *finding, char detail[OBS_ADVICE_ROOM], char missing[OBS_ADVICE_ROOM],
+                   char advice[OBS_ADVICE_ROOM])
+{
+    const char *how = touches(&finding->later), *s = ends(finding->touched);
+    uint64_t bytes = finding->touched;
+    switch (finding->kind) {
+    case MR_FINDING_OUTSIDE:
+        say_outside(finding, detail, missing, advice);
+        break;
+    case MR_FINDING_FREED:
+        if (finding->earlier.call) {
+            DETAIL("%s %" PRIu64 " byte%s that %s has freed", how, bytes, s, finding->earlier.call);
+            MISSING("%s gives the memory back before this use is asked for", finding->earlier.call);
+            ADVICE("free the memory after its last use");
+        } else {
+            DETAIL("%s %" PRIu64 " byte%s that went with their context", how, bytes, s);
+            MISSING("the context was destroyed or reset before this use is asked for");
+            ADVICE("allocate the memory again in a context that lives");
+        }
+        break;
+    case MR_FINDING_HOST_POINTER:
+        DETAIL("%s %" PRIu64 " byte%s of host memory that CUDA does not know", how, bytes, s);
+        MISSING("kernels can use such memory only if the device has CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, as "
+                "this one has and many GPUs have not");
+        ADVICE("copy it to the device, or allocate it by cuMemAllocHost or cuMemAllocManaged, or register it "
+               "(cudaMallocHost, cudaMallocManaged, cudaHostRegister)");
+        break;
+    case MR_FINDING_WILD:
+        DETAIL("%s %" PRIu64 " byte%s where there is no memory, at %#" PRIxPTR, how, bytes, s, finding->first);
+        MISSING("neither the device nor the host has anything there");
+        ADVICE("look at where the pointer comes from: %s",
+               finding->first < 65536 ? "it is null" : "it may not be set, or its index may be far too large");
+        break;
+    default:
+        DETAIL("makes %" PRIu64 " allocation%s of %" PRIu64 " bytes in all that nobody frees", finding->further + 1,
+               ends(finding->further + 1), bytes);
+        MISSING("the program ends, and the memory is still there");
+        ADVICE("free the memory when it is no longer used");
+        break;
+    }
+}
