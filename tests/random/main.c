@@ -240,6 +240,12 @@ static void drop(const struct options *options, struct totals *totals)
 /* There if this program was compiled for observers to be told what the host touches. */
 extern char millrace_host __attribute__((weak));
 
+/* A value that a stream writes is an atomic access, as those of kernels are: such pairs count as meant. */
+static bool are_atomic(const struct op *one, const struct op *other)
+{
+    return one->kind == OP_VALUE && (other->kind == OP_ADD || other->kind == OP_LAUNCH);
+}
+
 /* Leaves out a needed wait, and runs the rest. If what the host touches can't be seen, the wait is one that works need.
  */
 static void drop_told(const struct options *options, struct totals *totals)
@@ -258,6 +264,10 @@ static void drop_told(const struct options *options, struct totals *totals)
         waits[drawn] = waits[--needed];
         leave_out(&program, &reduced, chosen, 1);
         wrong = program_check(order, &reduced, &miss);
+        if (wrong >= 0 && miss.op >= 0 &&
+            (are_atomic(&reduced.op[miss.op], &reduced.op[wrong]) ||
+             are_atomic(&reduced.op[wrong], &reduced.op[miss.op])))
+            wrong = -1;
         if (wrong >= 0 && (miss.op < 0 || !miss.data || ((miss.by_host || miss.host) && !&millrace_host)))
             wrong = -1;
         if (wrong >= 0)
