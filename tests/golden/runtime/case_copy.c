@@ -13,6 +13,7 @@ static unsigned char *counted(size_t size)
     for (size_t i = 0; i < size; i++)
         host[i] = (unsigned char)i;
     RT_NEED(cudaMemcpy(memory, host, size, cudaMemcpyHostToDevice));
+    RT_NEED(cudaStreamSynchronize(cudaStreamLegacy)); /* non-blocking streams don't wait for the copy */
     memset(host, 0, sizeof host);
     return memory;
 }

@@ -134,6 +134,8 @@ unsigned *rt_words(size_t count, unsigned value)
     unsigned *address = rt_alloc(count * sizeof(unsigned));
     for (size_t i = 0; i < count; i++)
         RT_NEED(cudaMemcpy(address + i, &value, sizeof value, cudaMemcpyHostToDevice));
+    /* Copies from pageable memory may still run, and non-blocking streams don't wait for them. */
+    RT_NEED(cudaStreamSynchronize(cudaStreamLegacy));
     return address;
 }
 
