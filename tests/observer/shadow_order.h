@@ -34,10 +34,11 @@ static inline struct obs_operation *operation_with(uint32_t line, enum mr_side_w
     operation->before[OBS_EDGES_ALL] = obs_clock_keep(lines[line].clock);
     lines[line].clock = obs_clock_with(lines[line].clock, line + 1, lines[line].tick);
     obs_order_unlock();
+    calls++;
     operation->side = (struct mr_side){.what = what,
                                        .call = call,
                                        .site = site ? site : ++sites,
-                                       .number = ++calls,
+                                       .number = calls,
                                        .thread = 1,
                                        .stream_kind = line == HOST_LINE ? MR_STREAM_NONE : MR_STREAM_MADE,
                                        .stream = line,

@@ -18,6 +18,12 @@ MILLRACE, STACKS, PLUGIN, ENDS = map(os.path.abspath, sys.argv[1:5])
 LEAVE = f"'{STACKS}' \"$MILLRACE_OBSERVE_OUT\" '{PLUGIN}'"  # as a command of a shell
 
 
+def take_all_signals():
+    """In the child, before it starts: whoever runs the tests may ignore some, and a shell can't trap what it was started to ignore."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Check(unittest.TestCase):
     def setUp(self):
         room = tempfile.TemporaryDirectory()
@@ -159,7 +165,7 @@ class Check(unittest.TestCase):
 
     def start(self, script, group=False):
         process = subprocess.Popen([MILLRACE, "check", "--", "sh", "-c", script], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   start_new_session=group)
+                                   start_new_session=group, preexec_fn=take_all_signals)
         self.assertEqual(process.stdout.readline(), "ready\n")
         return process
 
