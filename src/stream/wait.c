@@ -225,7 +225,8 @@ static void wait_for(struct wait *wait, struct mr_context *context, enum policy 
     uint64_t since = 0, failed = 0;
     struct mr_visit_paused visit = mr_visit_pause();
     unsigned rounds = 0;
-    if (mr_gate_on())
+    bool observed = mr_gate_on();
+    if (observed)
         tell_begin(wait);
     while (!is_over(wait) && !gives_up(wait, context, &failed)) {
         if (may_help(wait, policy) && help(wait)) {
@@ -250,7 +251,7 @@ static void wait_for(struct wait *wait, struct mr_context *context, enum policy 
                 sleep_on(wait);
         }
     }
-    if (mr_gate_on())
+    if (observed)
         tell_end(wait);
     mr_visit_resume(visit);
 }

@@ -426,6 +426,14 @@ static void test_systems(bool pivots)
             CHECK(fabs(sum - creal(x.host[r + i * N]) + creal(x.host[r + i * N]) - creal(b.host[r + i * N])) < 1e-10);
         }
     free(plain);
+    for (int i = 0; i < 3; i++)
+        RT(cudaFree(device[i]));
+    RT(cudaFree(pivot));
+    RT(cudaFree(info));
+    end_matrix(&a);
+    end_matrix(&b);
+    end_matrix(&inverse);
+    end_matrix(&x);
 }
 
 /* Threads with handles and streams of their own, which multiply at once. */

@@ -26,9 +26,10 @@ static bool is_of_cublas(cublasLtHandle_t handle)
         void *library = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
         if (!library)
             continue;
-        int mode;
-        int (*get)(void *, int *) = (int (*)(void *, int *))dlsym(library, "cublasGetPointerMode_v2");
-        bool lives = get && get(handle, &mode) == CUBLAS_STATUS_SUCCESS;
+        cublasPointerMode_t mode;
+        cublasStatus_t (*get)(cublasHandle_t, cublasPointerMode_t *) =
+            (cublasStatus_t(*)(cublasHandle_t, cublasPointerMode_t *))dlsym(library, "cublasGetPointerMode_v2");
+        bool lives = get && get((cublasHandle_t)handle, &mode) == CUBLAS_STATUS_SUCCESS;
         dlclose(library);
         if (lives)
             return true;

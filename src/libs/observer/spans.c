@@ -106,8 +106,10 @@ size_t obs_span_collect(struct obs_span *root, uintptr_t first, uintptr_t end, s
     while (root && root->reach > first) {
         size_t below = obs_span_collect(root->low, first, end, out, room);
         count += below;
-        out += below < room ? below : room;
-        room -= below < room ? below : room;
+        size_t taken = below < room ? below : room;
+        if (taken > 0) /* `out` may be NULL where there is no room */
+            out += taken;
+        room -= taken;
         if (root->first >= end)
             break;
         if (root->end > first) {

@@ -61,14 +61,31 @@ static bool open_trace(const struct mr_observed_driver *given, const char *optio
 
 /* ---- call sites ---- */
 
+/* A module's build-id as text; kept, since texts are known by where they are. */
+struct build {
+    const struct obs_module *module;
+    struct build *next;
+    char text[2 * OBS_BUILD_ID_MAX + 1];
+};
+
+/* One thread at a time (put_new_sites). NULL when memory is short. */
 static const char *build_text(const struct obs_module *module)
 {
-    char *text = calloc(1, 2 * OBS_BUILD_ID_MAX + 1);
-    for (unsigned i = 0; text && i < module->build_id_size && i < OBS_BUILD_ID_MAX; i++) {
-        text[2 * i] = "0123456789abcdef"[module->build_id[i] >> 4];
-        text[2 * i + 1] = "0123456789abcdef"[module->build_id[i] & 15];
+    static struct build *builds;
+    for (const struct build *known = builds; known; known = known->next)
+        if (known->module == module)
+            return known->text;
+    struct build *build = calloc(1, sizeof *build);
+    if (!build)
+        return NULL;
+    for (unsigned i = 0; i < module->build_id_size && i < OBS_BUILD_ID_MAX; i++) {
+        build->text[2 * i] = "0123456789abcdef"[module->build_id[i] >> 4];
+        build->text[2 * i + 1] = "0123456789abcdef"[module->build_id[i] & 15];
     }
-    return text;
+    build->module = module;
+    build->next = builds;
+    builds = build;
+    return build->text;
 }
 
 /* The site's innermost frame. */
