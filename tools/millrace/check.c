@@ -4,18 +4,15 @@
  * Each process of the program leaves its results in a folder that the command makes (MILLRACE_OBSERVE_OUT). When the
  * program has ended, the command reads them all, names the places in them, and writes the report. */
 #include <errno.h>
-#include <ftw.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "explore.h"
-#include "millrace.h"
+#include "observed.h"
 #include "report/read.h"
 #include "report/suppress.h"
 #include "report/write.h"
@@ -48,7 +45,7 @@ static const char usage[] =
     "\n"
     "Example: millrace check -- ./program\n";
 
-enum { NO_REPORT = 125, CANNOT_START = 126, NOT_FOUND = 127 };
+enum { NO_REPORT = OBSERVED_FAILED };
 
 enum form { TEXT, JSON, SARIF, HTML, FORMS };
 static const char *const forms[FORMS] = {"text", "json", "sarif", "html"};
@@ -85,18 +82,12 @@ static const struct option options[] = {
     {0},
 };
 
-static int bad_value(const char *option, const char *value, const char *may)
-{
-    fprintf(stderr, "millrace check: %s can't be '%s': it is %s\n", option, value, may);
-    return 2;
-}
-
 static int take_number(struct request *request, const char *text)
 {
     char *end;
     long number = strtol(text, &end, 10);
     if (!*text || *end || number < 0 || number > 255)
-        return bad_value("--error-exitcode", text, "a number from 0 to 255");
+        return observed_bad_value("check", "--error-exitcode", text, "a number from 0 to 255");
     request->found_status = (int)number;
     return 0;
 }
@@ -108,7 +99,7 @@ static int take_form(struct request *request, const char *text)
             request->form = (enum form)i;
             return 0;
         }
-    return bad_value("--format", text, "text, json, sarif or html");
+    return observed_bad_value("check", "--format", text, "text, json, sarif or html");
 }
 
 /* Names with commas between. */
@@ -121,7 +112,7 @@ static int take_tools(struct request *request, const char *text)
         while (tool < TOOLS && (strlen(tools[tool]) != length || memcmp(tools[tool], word, length) != 0))
             tool++;
         if (tool == TOOLS)
-            return bad_value("--tool", text, "race, mem, or race,mem");
+            return observed_bad_value("check", "--tool", text, "race, mem, or race,mem");
         request->tools[tool] = true;
         word += length;
         if (!*word)
@@ -177,8 +168,7 @@ static int take_options(struct request *request, int argc, char **argv, char ***
             return -1;
         }
         if (option == ':') {
-            fprintf(stderr, "millrace check: %s needs a value; see 'millrace check --help'\n", argv[optind - 1]);
-            return 2;
+            return observed_no_value("check", argv[optind - 1]);
         }
         if (option == '?')
             return tool_bad_argument("check", argv[optind - 1]);
@@ -197,57 +187,22 @@ static int take_options(struct request *request, int argc, char **argv, char ***
     return status;
 }
 
-static bool cannot(const char *what, const char *name)
-{
-    fprintf(stderr, "millrace check: %s %s: %s\n", what, name, strerror(errno));
-    return false;
-}
-
-/* Processes that have said that they could not leave everything. */
-static size_t failed_processes;
-static size_t results_there;
-
-static int look_at(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status;
-    (void)where;
-    const char *end = strrchr(path, '.');
-    if (kind == FTW_F && end && strcmp(end, ".failed") == 0)
-        failed_processes++;
-    if (kind == FTW_F && strlen(path) > 13 && strcmp(path + strlen(path) - 13, ".results.json") == 0)
-        results_there++;
-    return 0;
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status;
-    (void)kind;
-    (void)where;
-    remove(path);
-    return 0;
-}
-
 /* The folder for results: the user's, made if it is not there, or one of our own. */
 static bool make_folder(struct request *request)
 {
-    const char *above = getenv("TMPDIR");
     if (request->results) {
         if (mkdir(request->results, 0777) != 0 && errno != EEXIST)
-            return cannot("cannot make the folder", request->results);
+            return observed_cannot("check", "cannot make the folder", request->results);
         if (!realpath(request->results, request->folder))
-            return cannot("cannot use the folder", request->results);
-        nftw(request->folder, look_at, 16, FTW_PHYS);
-        if (results_there || failed_processes) {
+            return observed_cannot("check", "cannot use the folder", request->results);
+        if (observed_count(request->folder, ".results.json") || observed_count(request->folder, ".failed")) {
             fprintf(stderr, "millrace check: the folder %s has results of another run; name an empty one\n",
                     request->folder);
             return false;
         }
         return true;
     }
-    snprintf(request->folder, sizeof request->folder, "%.4000s/millrace-check-XXXXXX",
-             above && *above ? above : "/tmp");
-    return mkdtemp(request->folder) || cannot("cannot make a folder for results, like", request->folder);
+    return observed_make_folder("check", request->folder);
 }
 
 /* Where Python finds the pytest plugin: beside the libraries, or under them once installed. */
@@ -272,39 +227,17 @@ static bool add_python(const struct tool_paths *paths)
 /* What the program's environment has beside that of `millrace run`. */
 static bool set_environment(const struct request *request, const struct tool_paths *paths)
 {
-    char observer[PATH_MAX + 32], names[64];
-    snprintf(observer, sizeof observer, "%s/libmillrace-observer.so", paths->libraries);
-    if (access(observer, R_OK) != 0)
-        return cannot("cannot read", observer);
+    char names[64];
     snprintf(names, sizeof names, "%s%s%s%s%s", request->tools[RACE] ? tools[RACE] : "",
              request->tools[RACE] && request->luck ? ":luck" : "",
              request->tools[RACE] && request->tools[MEM] ? "," : "", request->tools[MEM] ? tools[MEM] : "",
              request->tools[MEM] && request->leaks ? ":leaks" : "");
-    if (!tool_environment("check"))
+    if (!observed_environment("check", paths, names, request->folder))
         return false;
-    if (add_python(paths) && setenv("MILLRACE_OBSERVE", names, 1) == 0 &&
-        setenv("MILLRACE_OBSERVE_OUT", request->folder, 1) == 0)
+    if (add_python(paths))
         return true;
     fputs("millrace check: out of memory\n", stderr);
     return false;
-}
-
-/* Runs the program; *status is its exit status as a shell tells it. False, with *status that of the command: it could
- * not be started. */
-static bool run_program(char **program, int *status)
-{
-    int ended = tool_wait_for(program);
-    if (ended == -1) {
-        *status = errno == ENOENT ? NOT_FOUND : CANNOT_START;
-        return cannot("cannot start", program[0]);
-    }
-    *status = WEXITSTATUS(ended);
-    if (WIFSIGNALED(ended)) {
-        *status = 128 + WTERMSIG(ended);
-        fprintf(stderr, "millrace check: %s was ended by signal %d (%s)\n", program[0], WTERMSIG(ended),
-                strsignal(WTERMSIG(ended)));
-    }
-    return true;
 }
 
 static bool write_report(struct request *request, const struct report *report)
@@ -331,7 +264,7 @@ static bool write_report(struct request *request, const struct report *report)
         errno = ENOMEM;
     if (!good || fflush(request->out) != 0 || ferror(request->out) ||
         (request->out != stdout && request->out != stderr && fclose(request->out) != 0))
-        return cannot("cannot write", name);
+        return observed_cannot("check", "cannot write", name);
     return true;
 }
 
@@ -340,13 +273,12 @@ static bool report_on(struct request *request, bool *found)
 {
     struct report report = {0};
     bool good = report_read(&report, request->folder);
-    failed_processes = 0;
-    nftw(request->folder, look_at, 16, FTW_PHYS);
-    if (failed_processes) {
+    size_t failed = observed_count(request->folder, ".failed");
+    if (failed) {
         fprintf(stderr,
                 "millrace check: %zu of the processes could not be observed, or could not leave all that was found; "
                 "the log says why\n",
-                failed_processes);
+                failed);
         good = false;
     } else if (report.process_count == 0) {
         fputs("millrace check: no process has used CUDA through Millrace, so nothing was checked\n", stderr);
@@ -364,7 +296,7 @@ static bool open_output(struct request *request)
 {
     if (request->output && strcmp(request->output, "-") != 0) {
         request->out = fopen(request->output, "we");
-        return request->out || cannot("cannot write", request->output);
+        return request->out || observed_cannot("check", "cannot write", request->output);
     }
     request->out = request->output || request->form != TEXT ? stdout : stderr;
     request->style.colour = isatty(fileno(request->out)) && !getenv("NO_COLOR");
@@ -378,7 +310,7 @@ static int check(struct request *request, char **program)
     int status = 0;
     if (!*program) {
         if (!realpath(request->results, request->folder))
-            return cannot("cannot read the folder", request->results), NO_REPORT;
+            return observed_cannot("check", "cannot read the folder", request->results), NO_REPORT;
         reported = open_output(request) && report_on(request, &found);
         return !reported ? NO_REPORT : found ? request->found_status : 0;
     }
@@ -386,13 +318,13 @@ static int check(struct request *request, char **program)
         return NO_REPORT;
     if (!set_environment(request, &paths))
         status = NO_REPORT;
-    else if (run_program(program, &status))
+    else if (observed_run("check", program, &status))
         reported = report_on(request, &found);
-    if (!request->results && !reported && results_there)
+    if (!request->results && !reported && observed_count(request->folder, ".results.json"))
         fprintf(stderr, "millrace check: what the processes left is in %s ('millrace check --results FOLDER')\n",
                 request->folder);
     else if (!request->results)
-        nftw(request->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        observed_remove_folder(request->folder);
     if (!reported)
         return NO_REPORT;
     return status == 0 && found ? request->found_status : status;

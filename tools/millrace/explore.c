@@ -24,7 +24,7 @@
 
 #include "base/settings.h"
 #include "explore.h"
-#include "millrace.h"
+#include "observed.h"
 #include "trial.h"
 
 static const char usage[] =
@@ -151,12 +151,6 @@ static const struct option options[] = {
     {0},
 };
 
-static int bad_value(const char *option, const char *value, const char *may)
-{
-    fprintf(stderr, "millrace check: %s can't be '%s': it is %s\n", option, value, may);
-    return 2;
-}
-
 static int take_option(struct request *request, int option)
 {
     uint64_t number = 0;
@@ -164,18 +158,28 @@ static int take_option(struct request *request, int option)
     switch (option) {
     case EXPLORE:
         request->count = number;
-        return good && number > 0 && number <= 100000000 ? 0 : bad_value("--explore", optarg, "how many schedules");
+        return good && number > 0 && number <= 100000000
+                   ? 0
+                   : observed_bad_value("check", "--explore", optarg, "how many schedules");
     case JOBS:
         request->jobs = (unsigned)number;
-        return good && number > 0 && number <= MOST_JOBS ? 0 : bad_value("--jobs", optarg, "a number from 1 to 256");
+        return good && number > 0 && number <= MOST_JOBS
+                   ? 0
+                   : observed_bad_value("check", "--jobs", optarg, "a number from 1 to 256");
     case TIMEOUT:
         request->timeout = (unsigned)number;
-        return good && number > 0 && number <= 1000000 ? 0 : bad_value("--timeout", optarg, "a number of seconds");
+        return good && number > 0 && number <= 1000000
+                   ? 0
+                   : observed_bad_value("check", "--timeout", optarg, "a number of seconds");
     case DEPTH:
         request->depth = (unsigned)number;
-        return good && number > 0 && number <= 64 ? 0 : bad_value("--depth", optarg, "a number from 1 to 64");
+        return good && number > 0 && number <= 64
+                   ? 0
+                   : observed_bad_value("check", "--depth", optarg, "a number from 1 to 64");
     case SHARE:
-        return share_of(optarg, request) ? 0 : bad_value("--explore-share", optarg, "R/S, with R from 0 to S - 1");
+        return share_of(optarg, request)
+                   ? 0
+                   : observed_bad_value("check", "--explore-share", optarg, "R/S, with R from 0 to S - 1");
     case OUT:
         request->out = optarg;
         return 0;
@@ -184,7 +188,9 @@ static int take_option(struct request *request, int option)
         return 0;
     default:
         request->found_status = (int)number;
-        return good && number <= 255 ? 0 : bad_value("--error-exitcode", optarg, "a number from 0 to 255");
+        return good && number <= 255
+                   ? 0
+                   : observed_bad_value("check", "--error-exitcode", optarg, "a number from 0 to 255");
     }
 }
 
@@ -318,7 +324,7 @@ static bool run_first(struct exploration *all, const struct request *request, ch
                 eager->status, again.status);
     all->output_varies = trial_output_sum(&again) != all->eager.sum;
     *length = decisions > 0 ? (uint64_t)decisions * 2 : 100;
-    trial_remove(again.folder);
+    observed_remove_folder(again.folder);
     return true;
 }
 
@@ -346,7 +352,7 @@ static bool run_share(struct exploration *all, const struct request *request, ch
         if (outcome)
             note_outcome(outcome, ended, &eager);
         good = good && outcome;
-        trial_remove(ended->folder);
+        observed_remove_folder(ended->folder);
     }
     while (trials && trial_wait(trials, request->jobs))
         continue;
@@ -588,12 +594,12 @@ static char *join_words(char **words)
 static bool explore(struct exploration *all, const struct request *request, char **program)
 {
     char folder[PATH_MAX];
-    if (!tool_environment("check") || !trial_make_folder("check", folder))
+    if (!tool_environment("check") || !observed_make_folder("check", folder))
         return false;
     all->total = request->count;
     all->program = join_words(program);
     bool good = run_share(all, request, program, folder);
-    trial_remove(folder);
+    observed_remove_folder(folder);
     return good && (!request->out || leave_results(all, request));
 }
 

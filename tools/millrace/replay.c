@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "libs/observer/identity.h"
-#include "millrace.h"
+#include "observed.h"
 #include "trial.h"
 #include "witness.h"
 
@@ -212,7 +212,7 @@ static int replay(const char *path, const struct witness *witness, char **progra
         snprintf(what, sizeof what, "What is there when both have ended");
     printf("Earlier: %s\nLater:   %s\n", earlier->title, later->title);
     fflush(stdout);
-    if (!trial_make_folder("replay", folder))
+    if (!observed_make_folder("replay", folder))
         return NOT_REPLAYED;
     int status = NOT_REPLAYED;
     if (run_half(&plain, witness, later, earlier, in_plain, program, folder, "plain") &&
@@ -224,7 +224,7 @@ static int replay(const char *path, const struct witness *witness, char **progra
     }
     free(plain.bytes);
     free(forced.bytes);
-    trial_remove(folder);
+    observed_remove_folder(folder);
     return status;
 }
 

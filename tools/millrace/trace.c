@@ -2,17 +2,13 @@
 /* millrace trace: runs a program as `millrace run` does, with an observer that writes down what happened when, and
  * makes a timeline of it. */
 #include <errno.h>
-#include <ftw.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "millrace.h"
+#include "observed.h"
 #include "trace/model.h"
 
 static const char usage[] =
@@ -31,7 +27,7 @@ static const char usage[] =
     "\n"
     "Example: millrace trace -o run.html -- ./program\n";
 
-enum { NO_TIMELINE = 125, CANNOT_START = 126, NOT_FOUND = 127, LIMIT = 256, NO_SITES };
+enum { NO_TIMELINE = OBSERVED_FAILED, LIMIT = 256, NO_SITES };
 
 struct request {
     const char *output;
@@ -39,12 +35,6 @@ struct request {
     bool no_sites;
     char folder[PATH_MAX]; /* where processes leave their files */
 };
-
-static bool cannot(const char *what, const char *name)
-{
-    fprintf(stderr, "millrace trace: %s %s: %s\n", what, name, strerror(errno));
-    return false;
-}
 
 /* Reads the options; *program is then what is left. 0, or the exit status, with a message printed; -1: help. */
 static int take_options(struct request *request, int argc, char **argv, char ***program)
@@ -73,11 +63,9 @@ static int take_options(struct request *request, int argc, char **argv, char ***
             request->limit = strtoull(optarg, &end, 10);
             if (*optarg >= '0' && *optarg <= '9' && !*end && request->limit >= 1 && request->limit <= 1 << 20)
                 break;
-            fprintf(stderr, "millrace trace: --limit can't be '%s': it is a number from 1 to 1048576\n", optarg);
-            return 2;
+            return observed_bad_value("trace", "--limit", optarg, "a number from 1 to 1048576");
         case ':':
-            fprintf(stderr, "millrace trace: %s needs a value; see 'millrace trace --help'\n", argv[optind - 1]);
-            return 2;
+            return observed_no_value("trace", argv[optind - 1]);
         default:
             return tool_bad_argument("trace", argv[optind - 1]);
         }
@@ -90,43 +78,13 @@ static int take_options(struct request *request, int argc, char **argv, char ***
     return 2;
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status;
-    (void)kind;
-    (void)where;
-    remove(path);
-    return 0;
-}
-
-static size_t failed_processes;
-
-static int count_failed(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status;
-    (void)where;
-    const char *end = strrchr(path, '.');
-    failed_processes += kind == FTW_F && end && strcmp(end, ".failed") == 0;
-    return 0;
-}
-
 /* What the program's environment has beside that of `millrace run`. */
 static bool set_environment(const struct request *request)
 {
     struct tool_paths paths;
-    char observer[PATH_MAX + 32], tools[64];
-    if (!tool_find_paths(&paths))
-        return false;
-    snprintf(observer, sizeof observer, "%s/libmillrace-observer.so", paths.libraries);
-    if (access(observer, R_OK) != 0)
-        return cannot("cannot read", observer);
+    char tools[64];
     snprintf(tools, sizeof tools, "trace:mib=%llu%s", request->limit, request->no_sites ? ":sites=0" : "");
-    if (!tool_environment("trace"))
-        return false;
-    if (setenv("MILLRACE_OBSERVE", tools, 1) == 0 && setenv("MILLRACE_OBSERVE_OUT", request->folder, 1) == 0)
-        return true;
-    fputs("millrace trace: out of memory\n", stderr);
-    return false;
+    return tool_find_paths(&paths) && observed_environment("trace", &paths, tools, request->folder);
 }
 
 static void tell_lost(const struct timeline *timeline)
@@ -150,10 +108,9 @@ static bool write_timeline(const struct request *request, FILE *out)
 {
     struct timeline timeline = {0};
     bool good = timeline_read(&timeline, request->folder);
-    nftw(request->folder, count_failed, 16, FTW_PHYS);
-    if (failed_processes) {
-        fprintf(stderr, "millrace trace: %zu of the processes could not be observed; the log says why\n",
-                failed_processes);
+    size_t failed = observed_count(request->folder, ".failed");
+    if (failed) {
+        fprintf(stderr, "millrace trace: %zu of the processes could not be observed; the log says why\n", failed);
         good = false;
     } else if (timeline.processes_count == 0) {
         fputs("millrace trace: no process has used CUDA through Millrace, so the timeline is empty\n", stderr);
@@ -166,7 +123,7 @@ static bool write_timeline(const struct request *request, FILE *out)
         else
             timeline_write_chrome(out, &timeline);
         if (fflush(out) != 0 || ferror(out))
-            good = cannot("cannot write", request->output);
+            good = observed_cannot("trace", "cannot write", request->output);
     } else {
         fputs("millrace trace: out of memory\n", stderr);
         good = false;
@@ -175,45 +132,23 @@ static bool write_timeline(const struct request *request, FILE *out)
     return good;
 }
 
-/* Runs the program; its exit status as a shell tells it, and *ran. */
-static int run_program(char **program, bool *ran)
-{
-    int ended = tool_wait_for(program);
-    *ran = ended != -1;
-    if (!*ran) {
-        int reason = errno;
-        cannot("cannot start", program[0]);
-        return reason == ENOENT ? NOT_FOUND : CANNOT_START;
-    }
-    if (!WIFSIGNALED(ended))
-        return WEXITSTATUS(ended);
-    fprintf(stderr, "millrace trace: %s was ended by signal %d (%s)\n", program[0], WTERMSIG(ended),
-            strsignal(WTERMSIG(ended)));
-    return 128 + WTERMSIG(ended);
-}
-
 static int trace(struct request *request, char **program)
 {
-    const char *above = getenv("TMPDIR");
     bool ran = false, good = true;
     int status = NO_TIMELINE;
     /* Before the program runs, so that a bad name is told at once. */
     FILE *out = strcmp(request->output, "-") == 0 ? stdout : fopen(request->output, "we");
     if (!out)
-        return cannot("cannot write", request->output), NO_TIMELINE;
-    snprintf(request->folder, sizeof request->folder, "%.4000s/millrace-trace-XXXXXX",
-             above && *above ? above : "/tmp");
-    if (!mkdtemp(request->folder)) {
-        cannot("cannot make a folder for results, like", request->folder);
+        return observed_cannot("trace", "cannot write", request->output), NO_TIMELINE;
+    if (!observed_make_folder("trace", request->folder))
         return NO_TIMELINE;
-    }
     if (set_environment(request))
-        status = run_program(program, &ran);
+        ran = observed_run("trace", program, &status);
     if (ran)
         good = write_timeline(request, out);
-    nftw(request->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    observed_remove_folder(request->folder);
     if (out != stdout && fclose(out) != 0 && good)
-        good = cannot("cannot write", request->output);
+        good = observed_cannot("trace", "cannot write", request->output);
     return good ? status : NO_TIMELINE;
 }
 

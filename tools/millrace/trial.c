@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,31 +14,7 @@
 #include <unistd.h>
 
 #include "libs/observer/identity.h"
-#include "millrace.h"
-
-static bool cannot(const char *command, const char *what, const char *name)
-{
-    fprintf(stderr, "millrace %s: %s %s: %s\n", command, what, name, strerror(errno));
-    return false;
-}
-
-bool trial_make_folder(const char *command, char folder[PATH_MAX])
-{
-    const char *above = getenv("TMPDIR");
-    snprintf(folder, PATH_MAX, "%.4000s/millrace-trials-XXXXXX", above && *above ? above : "/tmp");
-    return mkdtemp(folder) || cannot(command, "cannot make a folder like", folder);
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status, (void)kind, (void)where;
-    return remove(path) == 0 ? 0 : -1;
-}
-
-void trial_remove(const char *folder)
-{
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
+#include "observed.h"
 
 /* In the child: what it says goes into the file. Each trial has a group of processes of its own, so that all of them
  * can be ended. */
@@ -70,10 +45,10 @@ bool trial_start(struct trial *trial, const char *command, char **program, const
     trial->status = 0;
     trial->out_of_time = false;
     if (mkdir(trial->folder, 0777) != 0)
-        return cannot(command, "cannot make the folder", trial->folder);
+        return observed_cannot(command, "cannot make the folder", trial->folder);
     int file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
-        return cannot(command, "cannot write", output);
+        return observed_cannot(command, "cannot write", output);
     fflush(NULL);
     trial->process = fork();
     if (trial->process == 0)
@@ -84,7 +59,7 @@ bool trial_start(struct trial *trial, const char *command, char **program, const
     if (trial->process > 0)
         return true;
     trial->process = 0;
-    return cannot(command, "cannot start", program[0]);
+    return observed_cannot(command, "cannot start", program[0]);
 }
 
 static uint64_t now(void)
@@ -168,7 +143,7 @@ cJSON *trial_read_json(const char *command, const char *path, const char *what)
     errno = reason;
     cJSON *root = good ? cJSON_ParseWithLength(text, size) : NULL;
     if (!good)
-        cannot(command, "cannot read", path);
+        observed_cannot(command, "cannot read", path);
     else if (!root)
         fprintf(stderr, "millrace %s: %s is cut short, or is no %s\n", command, path, what);
     free(text);
@@ -189,7 +164,7 @@ bool trial_results(const struct trial *trial, const char *command, void (*each)(
     int count = scandir(trial->folder, &entries, is_schedule, versionsort);
     bool good = true;
     if (count < 0)
-        return cannot(command, "cannot read the folder", trial->folder);
+        return observed_cannot(command, "cannot read the folder", trial->folder);
     for (int i = 0; i < count; i++) {
         char path[2 * PATH_MAX];
         snprintf(path, sizeof path, "%s/%s", trial->folder, entries[i]->d_name);

@@ -21,11 +21,6 @@ struct trial {
     uint64_t deadline;     /* nanoseconds of CLOCK_MONOTONIC; 0: none */
 };
 
-/* Makes the folder trials are kept in; false with a message from `millrace command`. */
-bool trial_make_folder(const char *command, char folder[PATH_MAX]);
-/* Removes a folder and all that is in it. */
-void trial_remove(const char *folder);
-
 /* Starts the program; `name` is the trial's folder in `above`. One worker carries its work out, unless MILLRACE_WORKERS
  * says otherwise. False, with a message: memory, processes or the folder's place are short. A program that is not
  * there ends with 127, as in a shell. */
