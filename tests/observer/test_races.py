@@ -14,6 +14,8 @@ import tempfile
 
 MILLRACE, SOURCES = sys.argv[1], pathlib.Path(sys.argv[2])
 NAMES = sys.argv[3:] or sorted(path.stem for path in SOURCES.glob("*.cu"))
+TITLES = {"missing_wait": "kernel 'add(int*, int const*, int)' reads what kernel 'set(int*, int)' writes, and nothing orders them",
+          "pinned_read_early": "the host's code reads what the copy by cuMemcpyDtoHAsync writes, and nothing orders them"}
 ENVIRONMENT = {**os.environ, "MILLRACE_DEVICES": "2"} # two_devices needs them
 
 
@@ -29,12 +31,14 @@ def problems(name, folder):
     found = []
     for twin in ("mended", ""):
         done = run(MILLRACE, "check", "--error-exitcode", "9", "--format", "json", "-o", report, "--", program, *twin.split())
-        kinds = [finding["kind"] for finding in json.loads(report.read_text())["findings"]]
+        findings = json.loads(report.read_text())["findings"]
+        kinds = [finding["kind"] for finding in findings]
+        titles = [finding["title"] for finding in findings]
         right = done.stdout == f"{name}: right\n"
         wrong = not twin and done.stdout.startswith(f"{name}: wrong: ") and done.stdout.count("\n") == 1
         status = 1 if wrong else 9 if kinds else 0
-        if not (right or wrong) or done.returncode != status or bool(kinds) == bool(twin):
-            found.append(f"{name} {twin}: ended with {done.returncode}, found {kinds}:\n{done.stdout}{done.stderr}")
+        if not (right or wrong) or done.returncode != status or bool(kinds) == bool(twin) or (not twin and TITLES.get(name, titles[0]) not in titles):
+            found.append(f"{name} {twin}: ended with {done.returncode}, found {kinds} {titles}:\n{done.stdout}{done.stderr}")
     return found
 
 

@@ -126,6 +126,11 @@ static bool same_finding(const struct report_finding *one, const struct report_f
     return true;
 }
 
+bool report_is_of_a_call(const struct report_side *side)
+{
+    return side->call && strncmp(side->call, "cu", 2) == 0;
+}
+
 /* What does it: "kernel 'scale(float*)'", "the copy by cuMemcpyAsync", "cuMemFree". */
 static char *name_side(const struct report_side *side)
 {
@@ -134,9 +139,10 @@ static char *name_side(const struct report_side *side)
         return report_format("%s '%s'", what, side->kernel);
     if (side->call && (strcmp(what, "free") == 0 || strcmp(what, "allocation") == 0))
         return strdup(side->call);
+    if (side->call && strcmp(what, "host") == 0)
+        return report_is_of_a_call(side) ? report_format("the host, inside of %s,", side->call) : strdup(side->call);
     if (side->call)
-        return strcmp(what, "host") == 0 ? report_format("the host, inside of %s,", side->call)
-                                         : report_format("the %s by %s", what, side->call);
+        return report_format("the %s by %s", what, side->call);
     return report_format("the %s", what);
 }
 

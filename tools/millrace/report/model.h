@@ -80,6 +80,10 @@ struct report {
  * gets its title. False: memory is short. */
 bool report_finish(struct report *report);
 
+/* Is `call` a function of the interface? Else the host's own code did it, and `number` is that of the latest call
+ * before it. */
+bool report_is_of_a_call(const struct report_side *side);
+
 /* Where a side is, as far as it is known: in a kernel's source, else the innermost place of its call that has a line.
  * NULL and *line 0: nowhere. */
 const char *report_place(const struct report_side *side, unsigned *line);

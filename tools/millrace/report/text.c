@@ -87,7 +87,7 @@ static void write_side(FILE *out, const struct report_side *side, size_t number,
     if (side->call) {
         fprintf(out, "     by %s", side->call);
         if (side->number)
-            fprintf(out, ", call %" PRIu64, side->number);
+            fprintf(out, ", %scall %" PRIu64, report_is_of_a_call(side) ? "" : "after ", side->number);
         if (side->thread)
             fprintf(out, " of the program, thread %" PRIu64, side->thread);
         fputs(":\n", out);
