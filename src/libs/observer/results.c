@@ -1,95 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing the results, by a writer of JSON that needs no memory of its own. */
+/* Writing the results as JSON. */
 #include "libs/observer/results.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "libs/observer/finding.h"
+#include "libs/observer/left.h"
 #include "libs/observer/modules.h"
 #include "libs/observer/sites.h"
-
-static struct {
-    int file, error; /* error: errno of the first write that failed */
-    char path[PATH_MAX], part[PATH_MAX + 8];
-    size_t used;
-    char bytes[1 << 16];
-} out;
-
-static void flush(void)
-{
-    for (size_t done = 0; done < out.used && !out.error;) {
-        ssize_t wrote = write(out.file, out.bytes + done, out.used - done);
-        if (wrote > 0)
-            done += (size_t)wrote;
-        else if (wrote == 0 || errno != EINTR)
-            out.error = wrote == 0 ? EIO : errno;
-    }
-    out.used = 0;
-}
-
-static void put(const char *text, size_t length)
-{
-    if (length > sizeof out.bytes - out.used)
-        flush();
-    memcpy(out.bytes + out.used, text, length); /* pieces are short */
-    out.used += length;
-}
-
-__attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
-{
-    char piece[512];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(piece, sizeof piece, format, arguments);
-    va_end(arguments);
-    put(piece, length < (int)sizeof piece ? (size_t)length : sizeof piece - 1);
-}
-
-/* Bytes from `text` on that are one character of UTF-8; 0: they are none. */
-static size_t character(const unsigned char *text)
-{
-    size_t more = text[0] < 0x80                      ? 0
-                  : text[0] >= 0xc2 && text[0] < 0xe0 ? 1
-                  : (text[0] & 0xf0) == 0xe0          ? 2
-                  : text[0] >= 0xf0 && text[0] < 0xf5 ? 3
-                                                      : 4;
-    for (size_t i = 1; i <= more; i++)
-        if (more == 4 || (text[i] & 0xc0) != 0x80)
-            return 0;
-    return more + 1;
-}
 
 /* `"key": "text", `; nothing for NULL. What is no UTF-8 becomes question marks. */
 static void put_text(const char *key, const char *text)
 {
     if (!text)
         return;
-    print("\"%s\": \"", key);
+    obs_left_print("\"%s\": \"", key);
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        size_t length = character(at);
+        size_t length = mr_utf8_length(at);
         if (length == 0)
-            put("?", 1);
+            obs_left_put("?", 1);
         else if (*at == '"' || *at == '\\')
-            print("\\%c", *at);
+            obs_left_print("\\%c", *at);
         else if (*at < ' ')
-            print("\\u%04x", *at);
+            obs_left_print("\\u%04x", *at);
         else
-            put((const char *)at, length);
+            obs_left_put((const char *)at, length);
         at += length ? length : 1;
     }
-    put("\", ", 3);
+    obs_left_put("\", ", 3);
 }
 
 static void put_number(const char *key, uint64_t number)
 {
-    print("\"%s\": %" PRIu64 ", ", key, number);
+    obs_left_print("\"%s\": %" PRIu64 ", ", key, number);
 }
 
 static const char *what_of(enum mr_side_what what)
@@ -145,7 +94,7 @@ static void put_side(const struct mr_side *side, const struct mr_observed_driver
 {
     char stream[64];
     struct mr_observed_place place;
-    put("{", 1);
+    obs_left_put("{", 1);
     put_text("what", what_of(side->what));
     put_text("how", how_of(side));
     put_text("kernel", side->kernel);
@@ -161,14 +110,14 @@ static void put_side(const struct mr_side *side, const struct mr_observed_driver
     put_number("of_thread", side->of_thread);
     put_number("work", side->work);
     put_number("node", side->node);
-    print("\"site\": %" PRIu32 "}", side->site);
+    obs_left_print("\"site\": %" PRIu32 "}", side->site);
 }
 
 static void put_finding(const struct mr_finding *finding, const struct mr_observed_driver *driver)
 {
     bool of_mem = obs_finding_is_of_mem(finding->kind);
     const struct mr_finding_allocation *allocation = &finding->allocation;
-    print("%s\n{", finding->number > 1 ? "," : "");
+    obs_left_print("%s\n{", finding->number > 1 ? "," : "");
     put_text("tool", of_mem ? "mem" : "race");
     put_text("kind", obs_finding_kind_name(finding->kind));
     put_text("detail", finding->detail);
@@ -176,12 +125,12 @@ static void put_finding(const struct mr_finding *finding, const struct mr_observ
     put_number("first", finding->first);
     put_number("bytes", of_mem ? finding->touched : finding->end - finding->first);
     put_number("times", finding->further + 1);
-    print("\"luck\": %s, ", finding->luck ? "true" : "false");
-    print("\"rough\": %s, ", (finding->earlier.how | finding->later.how) & MR_ACCESS_ROUGH ? "true" : "false");
+    obs_left_print("\"luck\": %s, ", finding->luck ? "true" : "false");
+    obs_left_print("\"rough\": %s, ", (finding->earlier.how | finding->later.how) & MR_ACCESS_ROUGH ? "true" : "false");
     put_text("missing", finding->missing);
     put_text("advice", finding->advice);
     if (allocation->number) {
-        print("\"allocation\": {");
+        obs_left_print("\"allocation\": {");
         put_number("first", allocation->base);
         put_number("size", allocation->size);
         put_text("call", allocation->call);
@@ -189,27 +138,27 @@ static void put_finding(const struct mr_finding *finding, const struct mr_observ
         put_number("of_thread", allocation->of_thread);
         put_text("freed_call", allocation->free_call);
         put_number("freed_site", allocation->free_site);
-        print("\"site\": %" PRIu32 "}, ", allocation->site);
+        obs_left_print("\"site\": %" PRIu32 "}, ", allocation->site);
     }
-    print("\"sides\": [");
+    obs_left_print("\"sides\": [");
     put_side(&finding->later, driver);
     if (!of_mem || finding->earlier.call) {
-        put(", ", 2);
+        obs_left_put(", ", 2);
         put_side(&finding->earlier, driver);
     }
-    print("]}");
+    obs_left_print("]}");
 }
 
 static void put_modules(void)
 {
     for (uint32_t i = 0; i < obs_module_count(); i++) {
         const struct obs_module *module = obs_module(i);
-        print("%s\n{", i ? "," : "");
+        obs_left_print("%s\n{", i ? "," : "");
         put_text("path", module->path);
-        print("\"build_id\": \"");
+        obs_left_print("\"build_id\": \"");
         for (unsigned b = 0; b < module->build_id_size; b++)
-            print("%02x", module->build_id[b]);
-        print("\", \"bias\": %" PRIuPTR ", \"closed\": %s}", module->bias, module->closed ? "true" : "false");
+            obs_left_print("%02x", module->build_id[b]);
+        obs_left_print("\", \"bias\": %" PRIuPTR ", \"closed\": %s}", module->bias, module->closed ? "true" : "false");
     }
 }
 
@@ -218,30 +167,30 @@ static void put_sites(void)
     for (uint32_t site = 1; site <= obs_site_count(); site++) {
         const struct obs_frame *frames = NULL;
         size_t count = obs_site_frames(site, &frames);
-        print("%s\n[", site > 1 ? "," : "");
+        obs_left_print("%s\n[", site > 1 ? "," : "");
         for (size_t i = 0; i < count; i++) {
-            print("%s{", i ? ", " : "");
+            obs_left_print("%s{", i ? ", " : "");
             if (frames[i].file) {
                 put_text("file", frames[i].file);
                 put_text("function", frames[i].function);
-                print("\"line\": %" PRIu32 "}", frames[i].line);
+                obs_left_print("\"line\": %" PRIu32 "}", frames[i].line);
             } else {
                 if (frames[i].module != OBS_NO_MODULE)
                     put_number("module", frames[i].module);
-                print("\"offset\": %" PRIuPTR "}", frames[i].offset);
+                obs_left_print("\"offset\": %" PRIuPTR "}", frames[i].offset);
             }
         }
-        print("]");
+        obs_left_print("]");
     }
 }
 
 static void put_notes(const struct mr_race_summary *seen)
 {
     const char *between = "";
-    print("\"notes\": [");
+    obs_left_print("\"notes\": [");
 #define NOTE(count, text) \
     if (count) { \
-        print("%s\"%" PRIu64 " " text "\"", between, (uint64_t)(count)); \
+        obs_left_print("%s\"%" PRIu64 " " text "\"", between, (uint64_t)(count)); \
         between = ", "; \
     }
     NOTE(seen->coarse, "accesses were noted coarsely, and not compared byte by byte")
@@ -250,8 +199,8 @@ static void put_notes(const struct mr_race_summary *seen)
     NOTE(seen->rough, "accesses were noted coarsely, and mem has not looked at them")
 #undef NOTE
     if (seen->short_of_memory)
-        print("%s\"memory for notes ran out: what came later was not looked at\"", between);
-    print("],\n");
+        obs_left_print("%s\"memory for notes ran out: what came later was not looked at\"", between);
+    obs_left_print("],\n");
 }
 
 static void put_process(const char *end, const struct mr_race_summary *seen)
@@ -259,7 +208,7 @@ static void put_process(const char *end, const struct mr_race_summary *seen)
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
-    print("{\"format\": \"millrace-results\", \"version\": 1, ");
+    obs_left_print("{\"format\": \"millrace-results\", \"version\": 1, ");
     put_number("pid", (uint64_t)getpid());
     put_text("program", program);
     put_text("end", end);
@@ -273,52 +222,38 @@ static void put_process(const char *end, const struct mr_race_summary *seen)
 static bool open_part(const char *folder)
 {
     static unsigned nth;
-    int flags = nth ? O_TRUNC : O_EXCL, length;
+    bool fresh = nth == 0, open;
     do {
-        char more[16] = "";
-        if (flags == O_EXCL && ++nth > 1000)
+        char path[PATH_MAX], more[16] = "";
+        if (fresh && ++nth > 1000)
             return false; /* errno is EEXIST */
         if (nth > 1)
             snprintf(more, sizeof more, "-%u", nth);
-        length = snprintf(out.path, sizeof out.path, "%s/%ld%s.results.json", folder, (long)getpid(), more);
-        if (length < 0 || (size_t)length >= sizeof out.path) {
+        int length = snprintf(path, sizeof path, "%s/%ld%s.results.json", folder, (long)getpid(), more);
+        if (length < 0 || (size_t)length >= sizeof path) {
             errno = ENAMETOOLONG;
             return false;
         }
-        snprintf(out.part, sizeof out.part, "%s.part", out.path);
-        errno = EEXIST;
-        out.file = flags == O_EXCL && access(out.path, F_OK) == 0
-                       ? -1
-                       : open(out.part, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
-    } while (out.file < 0 && errno == EEXIST);
-    return out.file >= 0;
+        open = obs_left_open(path, fresh);
+    } while (!open && fresh && errno == EEXIST);
+    return open;
 }
 
 bool obs_results_write(const char *folder, const char *end, const struct mr_observed_driver *driver)
 {
     struct mr_race_summary seen = {0};
-    out.error = 0;
-    out.used = 0;
     if (!open_part(folder))
         return false;
     obs_race_summary(&seen);
     put_process(end, &seen);
     put_notes(&seen);
-    print("\"findings\": [");
+    obs_left_print("\"findings\": [");
     for (size_t i = 0; i < obs_finding_count(); i++)
         put_finding(obs_finding(i), driver);
-    print("],\n\"modules\": [");
+    obs_left_print("],\n\"modules\": [");
     put_modules();
-    print("],\n\"sites\": [");
+    obs_left_print("],\n\"sites\": [");
     put_sites();
-    print("]}\n");
-    flush();
-    if (close(out.file) != 0 && !out.error)
-        out.error = errno;
-    if (!out.error && rename(out.part, out.path) != 0)
-        out.error = errno;
-    if (out.error)
-        unlink(out.part);
-    errno = out.error;
-    return out.error == 0;
+    obs_left_print("]}\n");
+    return obs_left_close();
 }

@@ -6,35 +6,17 @@
  * format has no word for stands under "millrace", which viewers leave alone. */
 #include <inttypes.h>
 
+#include "base/utf8.h"
 #include "model.h"
 
 static uint64_t start;
-
-/* Bytes of one character of UTF-8 at `text`; 0: it is none. */
-static size_t character(const unsigned char *text)
-{
-    size_t more = text[0] < 0x80                      ? 0
-                  : text[0] >= 0xc2 && text[0] < 0xe0 ? 1
-                  : (text[0] & 0xf0) == 0xe0          ? 2
-                  : text[0] >= 0xf0 && text[0] < 0xf5 ? 3
-                                                      : 4;
-    if (more == 4)
-        return 0;
-    for (size_t i = 1; i <= more; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return more + 1;
-}
 
 /* A text in quotes. `<` is escaped, so that the text may stand in a page. */
 static void put(FILE *out, const char *text)
 {
     putc('"', out);
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        size_t length = character(at);
+        size_t length = mr_utf8_length(at);
         if (length == 0) {
             fputs("\\ufffd", out);
             at++;
