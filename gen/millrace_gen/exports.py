@@ -274,7 +274,7 @@ def exported_names(functions):
 
 
 # What the driver exports beside the table, for Millrace's own libraries alone (src/object/device.h, src/command/parts.h).
-PRIVATE = ["millrace_prefer_capability", "millrace_submit_parts"]
+PRIVATE = ["millrace_prefer_capability", "millrace_submit_parts", "millrace_fail_part"]
 
 
 def emit_map(functions):

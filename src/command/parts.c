@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 
+static _Thread_local CUresult failure __attribute__((tls_model("initial-exec")));
+
 struct mr_parts *mr_parts_new(uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
                               void (*release)(void *data), void *data)
 {
@@ -27,6 +29,18 @@ void mr_parts_drop(struct mr_parts *parts)
     if (parts->release)
         parts->release(parts->data);
     mr_free(parts);
+}
+
+CUresult mr_parts_ended(CUresult status)
+{
+    CUresult said = failure;
+    failure = CUDA_SUCCESS;
+    return status != CUDA_SUCCESS ? status : said;
+}
+
+void millrace_fail_part(CUresult status)
+{
+    failure = status;
 }
 
 void CUDA_CB mr_parts_run_all(void *data)

@@ -28,6 +28,10 @@ void mr_parts_drop(struct mr_parts *parts);
 /* All parts one after the other, as a host function (CUhostFn) whose data is the record. */
 void CUDA_CB mr_parts_run_all(void *parts);
 
+/* How parts that the calling thread has run have ended: `status` if that is a failure, else what one of them has said
+ * by millrace_fail_part since the last time, else success. */
+CUresult mr_parts_ended(CUresult status) __attribute__((warn_unused_result));
+
 /* Private, for Millrace's libraries of mathematics (src/libs/math/): puts work in parts at the end of a stream, or into
  * the graph to which the stream is captured, as a host node. No part may call the driver. A part that faults fails the
  * context as a kernel does. `data` goes to the driver on success alone; it is released once the work has run, or the
@@ -37,5 +41,8 @@ __attribute__((visibility("default"))) CUresult millrace_submit_parts(CUstream s
                                                                       void (*run)(void *data, uint64_t first,
                                                                                   uint64_t end),
                                                                       void (*release)(void *data), void *data);
+
+/* Private as well: the part that the calling thread runs could not do its work. Its context fails with this status. */
+__attribute__((visibility("default"))) void millrace_fail_part(CUresult status);
 
 #endif

@@ -70,7 +70,7 @@ CUresult mr_command_execute(struct mr_command *command, CUresult status)
     case MR_COMMAND_FILL:
         return mr_fault_guard(fill_work, &command->fill);
     case MR_COMMAND_PARTS:
-        return mr_fault_guard(mr_parts_run_all, command->parts);
+        return mr_parts_ended(mr_fault_guard(mr_parts_run_all, command->parts));
     case MR_COMMAND_HOST:
         return call_host(command->host.function, command->host.data);
     case MR_COMMAND_CALLBACK:

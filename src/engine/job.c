@@ -21,6 +21,7 @@
  * bytes. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "command/parts.h"
 #include "engine/shares.h"
 #include "engine/tell.h"
 #include "engine/transfer.h"
@@ -103,7 +104,8 @@ static CUresult run_chunk(struct mr_job *job, uint64_t first, uint64_t end, stru
     if (job->launch)
         return run_blocks(job->launch, first, end, self);
     struct pieces pieces = {job->command, first, end};
-    return mr_fault_guard(pieces_work, &pieces);
+    CUresult status = mr_fault_guard(pieces_work, &pieces);
+    return job->command->kind == MR_COMMAND_PARTS ? mr_parts_ended(status) : status;
 }
 
 /* Whether blocks of the thread's latest run were taken back (stall.c). The run has ended, so nobody takes any now. */

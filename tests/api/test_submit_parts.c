@@ -10,6 +10,7 @@
 
 CUresult millrace_submit_parts(CUstream stream, uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
                                void (*release)(void *data), void *data);
+void millrace_fail_part(CUresult status);
 
 #define PARTS 1000
 
@@ -142,6 +143,13 @@ static void run_fault(void *data, uint64_t first, uint64_t end)
             *(volatile int *)strtoul("0x10", NULL, 0) = 1;
 }
 
+static void run_short(void *data, uint64_t first, uint64_t end)
+{
+    (void)data;
+    if (first == 0 && end > 0)
+        millrace_fail_part(CUDA_ERROR_OUT_OF_MEMORY);
+}
+
 static void run_nothing(void *data, uint64_t first, uint64_t end)
 {
     (void)data, (void)first, (void)end;
@@ -173,13 +181,40 @@ static void test_fault(void **state)
     OK(cuCtxSetCurrent(outer));
 }
 
+/* A part that can't do its work spoils the context: of one part, of many, and in a graph. */
+static void test_failure(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 4; form++) {
+        uint64_t count = form % 2 ? PARTS : 1;
+        CUcontext context, outer;
+        CUdevice device;
+        OK(cuCtxGetCurrent(&outer));
+        OK(cuDeviceGet(&device, 0));
+        OK(cuCtxCreate(&context, NULL, 0, device));
+        CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+        if (form < 2) {
+            OK(millrace_submit_parts(stream, count, run_short, NULL, NULL));
+        } else {
+            CUgraph graph;
+            CUgraphExec exec;
+            OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+            OK(millrace_submit_parts(stream, count, run_short, NULL, NULL));
+            OK(cuStreamEndCapture(stream, &graph));
+            OK(cuGraphInstantiate(&exec, graph, 0));
+            (void)cuGraphLaunch(exec, stream);
+        }
+        FAILS(cuCtxSynchronize(), CUDA_ERROR_OUT_OF_MEMORY);
+        (void)cuCtxDestroy(context);
+        OK(cuCtxSetCurrent(outer));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_and_parts),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_capture_and_replay),
-        cmocka_unit_test(test_fault),
+        cmocka_unit_test(test_order_and_parts),    cmocka_unit_test(test_bad),   cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_capture_and_replay), cmocka_unit_test(test_fault),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

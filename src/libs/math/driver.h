@@ -27,6 +27,7 @@ struct mr_math_driver {
     /* As the driver declares it: data goes over on success alone. */
     CUresult (*submit_parts)(CUstream stream, uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
                              void (*release)(void *data), void *data);
+    void (*fail_part)(CUresult status);
 };
 extern struct mr_math_driver mr_math_driver;
 

@@ -86,5 +86,6 @@ void *mr_math_scratch(unsigned slot, size_t bytes)
 
 void mr_math_short_of_memory(const char *function)
 {
-    mr_log(MR_LOG_ERROR, "%s: memory is short: its result is not written", function);
+    mr_log(MR_LOG_ERROR, "%s: memory is short: its result is not written, and its context fails", function);
+    mr_math_driver.fail_part(CUDA_ERROR_OUT_OF_MEMORY);
 }
