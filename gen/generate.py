@@ -45,17 +45,17 @@ RUNTIME_HEADERS = ("cuda_runtime_api.h", "cuda_profiler_api.h", "driver_types.h"
 for name in RUNTIME_HEADERS:
     RUNTIME_KINDS[name] = lambda f, e, inc, name=name: runtime.emit_header(name, f, e, inc)
 
-# The libraries of mathematics, from spec/math/.
-MATH_KINDS = math.kinds()
-
 
 def main(argv):
-    if len(argv) != 5 or argv[3] not in KINDS | RUNTIME_KINDS | MATH_KINDS:
+    if len(argv) != 5:
         sys.exit(__doc__)
     spec_dir, include_dir, kind, output = argv[1:]
     try:
-        if kind in MATH_KINDS:
-            text = MATH_KINDS[kind](spec_dir, include_dir)
+        math_kinds = math.kinds(spec_dir)
+        if kind not in KINDS | RUNTIME_KINDS | math_kinds:
+            sys.exit(__doc__)
+        if kind in math_kinds:
+            text = math_kinds[kind](include_dir)
         elif kind in KINDS:
             text = KINDS[kind](table.load(spec_dir), table.load_errors(spec_dir), include_dir)
         else:

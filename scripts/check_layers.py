@@ -24,8 +24,10 @@ LIBRARIES = "libs/"
 GENERATED = {
     "api_impl.h": "api", "error_table.inc": "api", "compile/codegen_interface.h": "compile", "observe/calls.h": "observe",
     "runtime_impl.h": "libs/cudart", "runtime_errors.inc": "libs/cudart", "runtime_driver.inc": "libs/cudart",
-    "redirect_names.h": "libs/redirect", "cublas_impl.h": "libs/cublas", "cublasLt_impl.h": "libs/cublaslt",
+    "redirect_names.h": "libs/redirect", "redirect_math.inc": "libs/redirect",
 }
+# Made for a library of mathematics, from its tables.
+MATH_GENERATED = re.compile(r"^(\w+)_impl\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LIMITS = {".c": 1000, ".S": 300}
 FUNCTION_LIMIT = 80
@@ -44,6 +46,13 @@ def read_table(path: pathlib.Path) -> dict[str, list[str]]:
 def room_of(path: str, table: dict[str, list[str]]) -> str | None:
     """The room with the longest name that holds this path (relative to src/)."""
     return max((room for room in table if path.startswith(room + "/")), key=len, default=None)
+
+
+def generated_room(name: str, table: dict[str, list[str]]) -> str | None:
+    """The room of a header that the build makes."""
+    math = MATH_GENERATED.match(name)
+    room = LIBRARIES + math[1].lower() if math else None
+    return GENERATED.get(name) or (room if room in table else None)
 
 
 def table_problems(table: dict[str, list[str]], src: pathlib.Path) -> list[str]:
@@ -74,7 +83,7 @@ def include_problems(table: dict[str, list[str]], src: pathlib.Path, files: list
             continue
         for included in INCLUDE.findall(file.read_text()):
             found = [path for path in (name.parent / included, pathlib.Path(included)) if (src / path).is_file()]
-            other = room_of(str(found[0]), table) if found else GENERATED.get(included)
+            other = room_of(str(found[0]), table) if found else generated_room(included, table)
             if other is None:
                 problems.append(f"src/{name}: there is no {included}")
                 continue

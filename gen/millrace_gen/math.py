@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads spec/math/*.toml, the tables of the libraries of mathematics, and writes their files from them.
+"""Reads spec/math/, the tables of the libraries of mathematics, and writes their files from them. libraries.txt there
+names the libraries; the other files have their functions.
 
 A row is a family: functions that differ in the type of their elements, and in whether sizes have 32 or 64 bits. All of
 a family's functions call one body, which is told by a form which of them was called.
@@ -13,33 +14,52 @@ from pathlib import Path
 from .table import TableError
 from .text import GENERATED, wrap_call
 
-MAJORS = (12, 13)
-KEYS = {"name", "forms", "suffix", "wide", "returns", "params", "done"}
+KEYS = {"name", "forms", "suffix", "wide", "returns", "params", "done", "until"}
 ELEMENTS = {"S": "float", "D": "double", "C": "cuComplex", "Z": "cuDoubleComplex", "H": "__half", "X": None}
 REALS = {"S": "float", "D": "double", "C": "float", "Z": "double", "H": "__half", "X": None}
 
 
 @dataclass
 class Library:
-    """What differs between libraries: the status, and how a function refuses."""
+    """A line of libraries.txt."""
 
     name: str
-    status: str
-    impl: str
-    headers: tuple
     title: str
+    status: str
+    mark: str  # stands before the names in the headers
+    sonames: list  # the numbers, oldest first: of CUDA 12 and of CUDA 13; one if they are the same
+    headers: list
+
+    @property
+    def impl(self):
+        return f"{self.name}_impl.h"
+
+    @property
+    def folder(self):
+        return self.name.lower()
 
 
-LIBRARIES = {
-    "cublas": Library("cublas", "cublasStatus_t", "cublas_impl.h", ("cublas_api.h", "cublas_v2.h"), "cuBLAS"),
-    "cublasLt": Library("cublasLt", "cublasStatus_t", "cublasLt_impl.h", ("cublasLt.h",), "cuBLASLt"),
-}
+def load_libraries(spec_dir):
+    """The libraries by name, in the order of the file."""
+    libraries = {}
+    for line in (Path(spec_dir) / "math" / "libraries.txt").read_text().splitlines():
+        cells = [cell.strip() for cell in line.split("#")[0].split("|")]
+        if cells == [""]:
+            continue
+        if len(cells) != 6:
+            raise TableError(f"libraries.txt: six cells are wanted: {line}")
+        name, title, status, mark, sonames, headers = cells
+        libraries[name] = Library(name, title, status, mark, [int(s.split("=")[0]) for s in sonames.split()], headers.split())
+    if list(libraries) != sorted(libraries):
+        raise TableError("libraries.txt: the lines are not in the order of the alphabet")
+    return libraries
 
 
 @dataclass
 class Family:
     library: Library
     section: str
+    header: str
     name: str
     forms: dict
     suffix: str
@@ -47,10 +67,11 @@ class Family:
     returns: str
     params: list
     done: bool
+    until: int  # the last soname whose library has it; 0: all have, and the header
 
     @property
     def body(self):
-        return f"mr_{self.library.name.lower()}_{self.name}"
+        return f"mr_{self.library.folder}_{self.name}"
 
     def symbols(self):
         """(letter, wide, name in programs, exported symbol) of each function."""
@@ -60,29 +81,32 @@ class Family:
                 yield letter, True, f"{name}_64", f"{name}{self.suffix}_64"
 
 
-def _load_family(library, section, row, where):
+def _load_family(library, table, row, where):
     unknown = set(row) - KEYS
     if unknown:
         raise TableError(f"{where}: unknown keys {sorted(unknown)}")
     for letter in row["forms"]:
         if letter not in ELEMENTS:
             raise TableError(f"{where}: {row['name']}: no type has the letter {letter}")
-    return Family(library, section, row["name"], row["forms"], row.get("suffix", ""), row.get("wide", False),
-                  row.get("returns", library.status), row["params"], row["done"])
+    return Family(library, table["section"], table.get("header", library.headers[0]), row["name"], row["forms"], row.get("suffix", ""),
+                  row.get("wide", False), row.get("returns", library.status), row["params"], row["done"], row.get("until", 0))
 
 
-def load(spec_dir, library):
+def load(spec_dir, name):
     """All families of a library, in the order of files and rows."""
     families, seen = [], set()
+    libraries = load_libraries(spec_dir)
     for path in sorted((Path(spec_dir) / "math").glob("*.toml")):
         with open(path, "rb") as file:
             table = tomllib.load(file)
-        if table["library"] not in LIBRARIES:
+        if table["library"] not in libraries:
             raise TableError(f"{path.name}: no library is called {table['library']}")
-        if table["library"] != library:
+        if table["library"] != name:
             continue
+        if table.get("header", libraries[name].headers[0]) not in libraries[name].headers:
+            raise TableError(f"{path.name}: {name} has no header {table['header']}")
         for row in table["function"]:
-            family = _load_family(LIBRARIES[library], table["section"], row, path.name)
+            family = _load_family(libraries[name], table, row, path.name)
             for _, _, _, symbol in family.symbols():
                 if symbol in seen:
                     raise TableError(f"{path.name}: {symbol} is there twice")
@@ -105,7 +129,7 @@ def _name(param):
     return re.search(r"(\w+)(\[\])?$", param)[1]
 
 
-ELEMENT = r"(\{T\}|\{R\}|void|float|double|__half|__nv_bfloat16|cuComplex|cuDoubleComplex)"
+ELEMENT = r"(\{T\}|\{R\}|void|float|double|__half|__nv_bfloat16|cuComplex|cuDoubleComplex|cufftReal|cufftDoubleReal|cufftComplex|cufftDoubleComplex)"
 
 
 def _internal(param, wide):
@@ -145,12 +169,13 @@ def emit_exports(families):
     """The exported functions."""
     library = families[0].library
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", f'#include "{library.impl}"', "",
-             f'#include "libs/{library.name.lower()}/refuse.h"', ""]
+             f'#include "libs/{library.folder}/refuse.h"', ""]
     for family in families:
         for letter, wide, name, symbol in family.symbols():
             params = [CLASSES.sub(r"\1_raw", _public(p, letter, wide)) for p in family.params]
             head = wrap_call(f'__attribute__((visibility("default"))) {family.returns} {symbol}', params)
-            if params != [_public(p, letter, wide) for p in family.params]:  # the header has it for C++ alone
+            # The header has it for C++ alone, or not at all.
+            if family.until or params != [_public(p, letter, wide) for p in family.params]:
                 lines.append(wrap_call(f"{family.returns} {symbol}", params) + ";")
             lines += [head, "{"]
             if family.done:
@@ -161,36 +186,39 @@ def emit_exports(families):
             else:
                 lines += [f"    (void){_name(p)};" for p in params]
                 if family.returns == library.status:
-                    lines.append(f'    return mr_{library.name.lower()}_refuse("{name}");')
+                    lines.append(f'    return mr_{library.folder}_refuse("{name}");')
                 else:
                     raise TableError(f"{name}: a function that is not done has to return the library's status")
             lines += ["}", ""]
     return "\n".join(lines)
 
 
-def names(families):
-    return sorted(symbol for f in families for _, _, _, symbol in f.symbols())
+def names(families, soname):
+    """What the library with that soname exports."""
+    return sorted(symbol for f in families if not f.until or soname <= f.until for _, _, _, symbol in f.symbols())
 
 
-def emit_map(families, major):
+def emit_map(families, soname):
     library = families[0].library
-    lines = [f"# {GENERATED}", f"lib{library.name}.so.{major} {{", "  global:"]
-    lines += [f"    {name};" for name in names(families)]
+    lines = [f"# {GENERATED}", f"lib{library.name}.so.{soname} {{", "  global:"]
+    lines += [f"    {name};" for name in names(families, soname)]
     return "\n".join(lines + ["  local:", "    *;", "};", ""])
 
 
-def emit_names(families):
-    return "\n".join(names(families)) + "\n"
+def emit_names(families, soname):
+    return "\n".join(names(families, soname)) + "\n"
 
 
-def _prototypes(families):
+def _prototypes(families, header):
     lines, section = [], None
     for family in families:
+        if family.until or family.header != header:
+            continue
         if family.section != section:
             section = family.section
             lines += ["", f"/* {section}. */"]
         for letter, wide, _, symbol in family.symbols():
-            text = wrap_call(f"{family.returns} CUBLASWINAPI {symbol}",
+            text = wrap_call(f"{family.returns} {family.library.mark} {symbol}",
                              [_public(p, letter, wide) for p in family.params]) + ";"
             # The types of 16 bits are classes, which C has not.
             lines += ["#ifdef __cplusplus", text, "#endif"] if CLASSES.search(text) else [text]
@@ -198,13 +226,13 @@ def _prototypes(families):
 
 
 def _plain_names(families):
-    return "\n".join(f"#define {name} {symbol}" for f in families for _, _, name, symbol in f.symbols() if name != symbol)
+    return "\n".join(f"#define {name} {symbol}" for f in families if not f.until for _, _, name, symbol in f.symbols() if name != symbol)
 
 
 def emit_header(header, families, include_dir):
     """A public header, from include/math/<header>.in."""
     text = (Path(include_dir) / "math" / (header + ".in")).read_text()
-    return text.replace("@PROTOTYPES@", _prototypes(families)).replace("@NAMES@", _plain_names(families))
+    return text.replace("@PROTOTYPES@", _prototypes(families, header)).replace("@NAMES@", _plain_names(families))
 
 
 def emit_coverage(families):
@@ -224,18 +252,27 @@ def emit_coverage(families):
     return "\n".join(lines)
 
 
-def kinds():
+def emit_redirected(libraries):
+    """Rows of src/libs/redirect/libraries.c."""
+    lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */"]
+    for library in libraries.values():
+        lines += [f'{{.stem = "lib{library.name}", .version = "{version}"}},' for version in library.sonames + [""]]
+    return "\n".join(lines + [""])
+
+
+def kinds(spec_dir):
     """What generate.py can write: the name of a file and the function that makes its text."""
-    out = {}
-    for name, library in LIBRARIES.items():
+    libraries = load_libraries(spec_dir)
+    out = {"redirect_math.inc": lambda inc: emit_redirected(libraries)}
+    for name, library in libraries.items():
         def made(emit, name=name):
-            return lambda spec_dir, include_dir: emit(load(spec_dir, name), include_dir)
+            return lambda inc: emit(load(spec_dir, name), inc)
         for header in library.headers:
             out[header] = made(lambda f, inc, header=header: emit_header(header, f, inc))
         out[library.impl] = made(lambda f, inc: emit_impl(f))
         out[f"{name}_exports.c"] = made(lambda f, inc: emit_exports(f))
-        out[f"lib{name}.txt"] = made(lambda f, inc: emit_names(f))
         out[f"{name}-coverage.md"] = made(lambda f, inc: emit_coverage(f))
-        for major in MAJORS:
-            out[f"lib{name}{major}.map"] = made(lambda f, inc, major=major: emit_map(f, major))
+        for soname in library.sonames:
+            out[f"lib{name}{soname}.txt"] = made(lambda f, inc, soname=soname: emit_names(f, soname))
+            out[f"lib{name}{soname}.map"] = made(lambda f, inc, soname=soname: emit_map(f, soname))
     return out

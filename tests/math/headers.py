@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The headers of the libraries of mathematics, each alone, in C and C++ by both compilers; and beside NVIDIA's, where
-those are on the machine: each enumerator's value, each type's size and each function's parameters.
+"""The headers of a library of mathematics, each alone, in C and C++ by both compilers; and beside NVIDIA's, where those
+are on the machine: each enumerator's value, each type's size and each function's parameters.
 
-    headers.py OUR_INCLUDE_FOLDER HEADER…
+    headers.py OUR_INCLUDE_FOLDER LIBRARY HEADER…
 """
 
 import os
@@ -30,15 +30,15 @@ def compile_alone(folder, header):
     return wrong
 
 
-def read(folder, header):
-    """The header as the C++ preprocessor leaves it: only its own parts."""
+def read(folder, header, prefix):
+    """The header as the C++ preprocessor leaves it: only the parts of headers whose name begins with the prefix."""
     text = subprocess.run(["g++", "-E", "-x", "c++", "-I", folder, "-"], input=f"#include <{header}>\n", text=True, check=True,
                           capture_output=True).stdout
     kept, own = [], False
     for line in text.splitlines():
         mark = re.match(r'# \d+ "([^"]*)"', line)
         if mark:
-            own = Path(mark[1]).name.startswith(("cublas", "library_types"))
+            own = Path(mark[1]).name.startswith((prefix, "library_types"))
         elif own:
             kept.append(line)
     return "\n".join(kept)
@@ -56,8 +56,8 @@ def parameters(text):
     return [t.replace("long long int", "long long").replace("cudaDataType_t", "cudaDataType") for t in types]
 
 
-def functions(text):
-    return {name: parameters(params) for name, params in re.findall(r"\b(cublas\w+)\s*\(([^(){};]*)\)\s*;", text)}
+def functions(text, prefix):
+    return {name: parameters(params) for name, params in re.findall(rf"\b({prefix}\w+)\s*\(([^(){{}};]*)\)\s*;", text)}
 
 
 def enumerators(text):
@@ -67,8 +67,8 @@ def enumerators(text):
     return names
 
 
-def types(text):
-    return re.findall(r"\}\s*(cublas\w+_t)\s*;", text)
+def types(text, prefix):
+    return re.findall(rf"\}}\s*({prefix}\w+)\s*;", text)
 
 
 def answers(folder, header, names, sizes):
@@ -82,19 +82,19 @@ def answers(folder, header, names, sizes):
         return subprocess.run([program], text=True, check=True, capture_output=True).stdout.splitlines()
 
 
-def compare(ours, theirs, header):
-    mine, other = read(ours, header), read(theirs, header)
+def compare(ours, theirs, header, prefix):
+    mine, other = read(ours, header, prefix), read(theirs, header, prefix)
     wrong = []
-    have, want = functions(mine), functions(other)
+    have, want = functions(mine, prefix), functions(other, prefix)
     for name in want:
         if name not in have:
             wrong.append(f"{header}: {name} is missing")
         elif have[name] != want[name]:
             wrong.append(f"{header}: {name} has {have[name]}, NVIDIA's {want[name]}")
     wrong += [f"{header}: {name} is not NVIDIA's" for name in have if name not in want]
-    names, sizes = enumerators(other), types(other)
+    names, sizes = enumerators(other), types(other, prefix)
     wrong += [f"{header}: {name} is missing" for name in set(names) - set(enumerators(mine))]
-    wrong += [f"{header}: {name} is missing" for name in set(sizes) - set(types(mine))]
+    wrong += [f"{header}: {name} is missing" for name in set(sizes) - set(types(mine, prefix))]
     if not wrong:
         for a, b in zip(answers(ours, header, names, sizes), answers(theirs, header, names, sizes)):
             if a != b:
@@ -104,14 +104,15 @@ def compare(ours, theirs, header):
 
 
 def main(argv):
-    ours, headers = argv[1], argv[2:]
+    ours, library, headers = argv[1], argv[2], argv[3:]
+    prefix = "cublas" if library == "cublasLt" else library  # it is in the names of headers, functions and types
     theirs = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"
     wrong = []
     for header in headers:
         wrong += compile_alone(ours, header)
-        version = re.search(r"define CUBLAS_VER_MAJOR 13", (theirs / "cublas_api.h").read_text()) if (theirs / header).exists() else None
+        version = re.search(r"define CUDA_VERSION 13", (theirs / "cuda.h").read_text()) if (theirs / header).exists() else None
         if version and not wrong:
-            wrong += compare(ours, theirs, header)
+            wrong += compare(ours, theirs, header, prefix)
     print("\n".join(wrong))
     return 1 if wrong else 0
 

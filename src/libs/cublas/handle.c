@@ -118,7 +118,7 @@ cublasStatus_t mr_cublas_GetVersion(const struct mr_form *form, cublasHandle_t h
 {
     (void)handle;
     MR_CHECK(form, version);
-    *version = MR_CUBLAS_VERSION;
+    *version = MR_LIBRARY_VERSION;
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -126,9 +126,9 @@ cublasStatus_t mr_cublas_GetProperty(const struct mr_form *form, libraryProperty
 {
     MR_CHECK(form, value);
     MR_CHECK(form, type == MAJOR_VERSION || type == MINOR_VERSION || type == PATCH_LEVEL);
-    *value = type == MAJOR_VERSION   ? MR_CUBLAS_VERSION / 10000
-             : type == MINOR_VERSION ? MR_CUBLAS_VERSION / 100 % 100
-                                     : MR_CUBLAS_VERSION % 100;
+    *value = type == MAJOR_VERSION   ? MR_LIBRARY_VERSION / 10000
+             : type == MINOR_VERSION ? MR_LIBRARY_VERSION / 100 % 100
+                                     : MR_LIBRARY_VERSION % 100;
     return CUBLAS_STATUS_SUCCESS;
 }
 

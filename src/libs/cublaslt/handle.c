@@ -81,7 +81,7 @@ const char *mr_cublaslt_GetStatusString(const struct mr_form *form, cublasStatus
 size_t mr_cublaslt_GetVersion(const struct mr_form *form)
 {
     (void)form;
-    return MR_CUBLAS_VERSION;
+    return MR_LIBRARY_VERSION;
 }
 
 size_t mr_cublaslt_GetCudartVersion(const struct mr_form *form)
@@ -93,9 +93,9 @@ size_t mr_cublaslt_GetCudartVersion(const struct mr_form *form)
 cublasStatus_t mr_cublaslt_GetProperty(const struct mr_form *form, libraryPropertyType type, int *value)
 {
     MR_LT_CHECK(form, value && (type == MAJOR_VERSION || type == MINOR_VERSION || type == PATCH_LEVEL));
-    *value = type == MAJOR_VERSION   ? MR_CUBLAS_VERSION / 10000
-             : type == MINOR_VERSION ? MR_CUBLAS_VERSION / 100 % 100
-                                     : MR_CUBLAS_VERSION % 100;
+    *value = type == MAJOR_VERSION   ? MR_LIBRARY_VERSION / 10000
+             : type == MINOR_VERSION ? MR_LIBRARY_VERSION / 100 % 100
+                                     : MR_LIBRARY_VERSION % 100;
     return CUBLAS_STATUS_SUCCESS;
 }
 

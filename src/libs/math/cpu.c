@@ -11,56 +11,34 @@
 #include <string.h>
 
 #include "base/log.h"
-
-#define PACKAGE "libopenblas0-pthread"
+#include "libs/math/open.h"
 
 struct mr_cpu mr_cpu;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_open;
 
-/* The build with POSIX threads, or NULL. */
-static void *open_if_fit(const char *name)
+static bool fits(void *library, const char *name)
 {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return NULL;
     int (*parallel)(void) = (int (*)(void))dlsym(library, "openblas_get_parallel");
     void (*set_threads)(int) = (void (*)(int))dlsym(library, "openblas_set_num_threads");
     if (parallel && set_threads && parallel() == 1) {
         set_threads(1);
-        return library;
+        return true;
     }
     mr_log(MR_LOG_INFO, "%s is OpenBLAS without POSIX threads, which can't be called by several threads at once", name);
-    dlclose(library);
-    return NULL;
+    return false;
 }
 
-static void *open_library(void)
-{
-    static const char *const names[] = {
-        "/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0",
-        "/usr/lib/aarch64-linux-gnu/openblas-pthread/libopenblas.so.0",
-        "libopenblasp.so.0",
-        "libopenblas.so.0",
-    };
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        void *library = open_if_fit(names[i]);
-        if (library)
-            return library;
-    }
-    mr_log(MR_LOG_WARN, "OpenBLAS with POSIX threads is missing, without which there is no linear algebra: install the "
-                        "package " PACKAGE);
-    return NULL;
-}
-
-static bool find(void *library, void **function, const char *symbol)
-{
-    *function = dlsym(library, symbol);
-    if (!*function)
-        mr_log(MR_LOG_WARN, "the OpenBLAS that was found has no %s: install the package " PACKAGE, symbol);
-    return *function != NULL;
-}
+static const struct mr_cpu_library openblas = {
+    .names = (const char *const[]){"/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0",
+                                   "/usr/lib/aarch64-linux-gnu/openblas-pthread/libopenblas.so.0", "libopenblasp.so.0",
+                                   "libopenblas.so.0", NULL},
+    .fits = fits,
+    .what = "OpenBLAS with POSIX threads",
+    .without = "linear algebra",
+    .package = "libopenblas0-pthread",
+};
 
 /* The family's functions for the types in `types`. */
 static bool find_all(void *library, void **functions, const char *name, const char *types)
@@ -69,7 +47,7 @@ static bool find_all(void *library, void **functions, const char *name, const ch
     for (const char *type = types; *type; type++) {
         char symbol[32];
         snprintf(symbol, sizeof symbol, "%c%s_", *type, name);
-        if (!find(library, &functions[strchr(all, *type) - all], symbol))
+        if (!mr_cpu_library_find(&openblas, library, &functions[strchr(all, *type) - all], symbol))
             return false;
     }
     return true;
@@ -77,15 +55,14 @@ static bool find_all(void *library, void **functions, const char *name, const ch
 
 static void open_once(void)
 {
-    mr_log_setup();
-    void *library = open_library();
+    void *library = mr_cpu_library_open(&openblas);
     if (!library)
         return;
 #define MR_CPU_FUNCTION(name, types, params) \
     if (!find_all(library, (void **)mr_cpu.name, #name, types)) \
         return;
 #define MR_CPU_RESULT(name, result, symbol, params) \
-    if (!find(library, (void **)&mr_cpu.name, symbol)) \
+    if (!mr_cpu_library_find(&openblas, library, (void **)&mr_cpu.name, symbol)) \
         return;
 #include "libs/math/cpu.def"
 #undef MR_CPU_FUNCTION

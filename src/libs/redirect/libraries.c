@@ -25,10 +25,8 @@ static struct library {
     {.stem = "libcudart", .version = ""},      {.stem = "libnvrtc", .version = "12"},
     {.stem = "libnvrtc", .version = "13"},     {.stem = "libnvrtc", .version = ""},
     {.stem = "libnvJitLink", .version = "12"}, {.stem = "libnvJitLink", .version = "13"},
-    {.stem = "libnvJitLink", .version = ""},   {.stem = "libcublas", .version = "12"},
-    {.stem = "libcublas", .version = "13"},    {.stem = "libcublas", .version = ""},
-    {.stem = "libcublasLt", .version = "12"},  {.stem = "libcublasLt", .version = "13"},
-    {.stem = "libcublasLt", .version = ""},
+    {.stem = "libnvJitLink", .version = ""},
+#include "redirect_math.inc"
 };
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
 

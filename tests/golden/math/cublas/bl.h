@@ -7,7 +7,7 @@
 #ifndef BL_H
 #define BL_H
 
-#include "../runtime/rt.h"
+#include "../../runtime/rt.h"
 
 #include <cublas_v2.h>
 
