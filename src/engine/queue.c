@@ -88,7 +88,7 @@ void mr_engine_publish(void)
     struct mr_heap *first = count ? first_heap() : NULL;
     atomic_store_explicit(&mr_engine.top_key, first ? first->at[1]->key : MR_ENGINE_KEY_NONE, memory_order_relaxed);
     atomic_store_explicit(&mr_engine.queued, count, memory_order_relaxed);
-    bool tells = __builtin_expect(mr_engine.gate.changed, 0) && mr_engine_is_calm();
+    bool tells = mr_observes(MR_OBSERVE_ORDER) && mr_engine.gate.changed && mr_engine_is_calm();
     atomic_store_explicit(&mr_engine.ready, count + mr_engine.hot_jobs + tells, memory_order_relaxed);
 }
 

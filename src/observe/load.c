@@ -27,7 +27,7 @@
 #define LIBRARY_NAME "libmillrace-observer.so"
 #define FINISH_S 30            /* for how long a thread that dies waits for the finisher */
 
-uint32_t mr_observing;
+_Alignas(64) uint32_t mr_observing;
 struct mr_observer mr_observer;
 _Thread_local unsigned mr_observe_depth __attribute__((tls_model("initial-exec")));
 _Thread_local const void *mr_observe_site __attribute__((tls_model("initial-exec")));
