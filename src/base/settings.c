@@ -74,6 +74,12 @@ uint64_t mr_setting_number(enum mr_setting setting, uint64_t fallback)
     return parse_number(rows[setting].initial, &value) ? value : fallback;
 }
 
+unsigned mr_setting_devices(void)
+{
+    uint64_t wanted = mr_setting_number(MR_SETTING_DEVICES, 1);
+    return wanted >= 1 && wanted <= MR_DEVICE_LIMIT ? (unsigned)wanted : 1;
+}
+
 bool mr_setting_cache_folder(char *out, size_t room)
 {
     const char *wanted = mr_setting_text(MR_SETTING_CACHE_DIR), *base = getenv("XDG_CACHE_HOME"),

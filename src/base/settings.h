@@ -36,6 +36,12 @@ const char *mr_setting_text(enum mr_setting setting);
  * empty. */
 uint64_t mr_setting_number(enum mr_setting setting, uint64_t fallback);
 
+/* The most devices that there can be. */
+#define MR_DEVICE_LIMIT 16
+
+/* The number of devices: MILLRACE_DEVICES, or 1 if that is not in 1 to MR_DEVICE_LIMIT. */
+unsigned mr_setting_devices(void);
+
 /* The folder of compiled kernels, from MILLRACE_CACHE_DIR or by default. False if neither that nor a home is set, or
  * the path does not fit. */
 bool mr_setting_cache_folder(char *out, size_t room);

@@ -214,12 +214,10 @@ static CUresult choose(int count, const uint8_t (*uuids)[16], int chosen[MR_DEVI
 
 CUresult mr_devices_setup(void)
 {
-    uint64_t wanted = mr_setting_number(MR_SETTING_DEVICES, 1);
-    if (wanted < 1 || wanted > MR_DEVICE_LIMIT) {
-        mr_log(MR_LOG_WARN, "MILLRACE_DEVICES=%llu is not in 1 to %d; 1 is used", (unsigned long long)wanted,
+    uint64_t asked = mr_setting_number(MR_SETTING_DEVICES, 1), wanted = mr_setting_devices();
+    if (asked != wanted)
+        mr_log(MR_LOG_WARN, "MILLRACE_DEVICES=%llu is not in 1 to %d; 1 is used", (unsigned long long)asked,
                MR_DEVICE_LIMIT);
-        wanted = 1;
-    }
     uint8_t uuids[MR_DEVICE_LIMIT][16];
     int chosen[MR_DEVICE_LIMIT], count;
     for (int i = 0; i < (int)wanted; i++)

@@ -13,11 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/settings.h"
 #include "base/thread.h"
 
 struct mr_context;
-
-#define MR_DEVICE_LIMIT 16
 
 /* Launch limits that are the same for every device. */
 #define MR_MAX_BLOCK_THREADS 1024u

@@ -120,6 +120,21 @@ static void the_cache_has_a_folder(void **state)
     assert_false(mr_setting_cache_folder(folder, sizeof folder));
 }
 
+static void devices_are_few(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned devices;
+    } cases[] = {{"1", 1}, {"16", MR_DEVICE_LIMIT}, {"17", 1}, {"0", 1}, {"4294967297", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("MILLRACE_DEVICES", cases[i].text, 1);
+        assert_int_equal(mr_setting_devices(), cases[i].devices);
+    }
+    unsetenv("MILLRACE_DEVICES");
+    assert_int_equal(mr_setting_devices(), 1);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -140,10 +155,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_is_whole),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(switches),
-        cmocka_unit_test(the_cache_has_a_folder),
+        cmocka_unit_test(every_row_is_whole),     cmocka_unit_test(numbers),         cmocka_unit_test(switches),
+        cmocka_unit_test(the_cache_has_a_folder), cmocka_unit_test(devices_are_few),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

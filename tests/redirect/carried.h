@@ -33,6 +33,9 @@ int carried_check(int *version);
 /* The status of cudaUnbindTexture. */
 int carried_absent(void);
 
+/* 64 bytes of the device's memory by the library of the object that holds this. */
+int carried_malloc(void **memory);
+
 /* The address of one of the functions, as the object has it. */
 const void *carried_function(void);
 

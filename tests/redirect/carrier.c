@@ -51,6 +51,11 @@ int carried_absent(void)
     return cudaUnbindTexture(NULL);
 }
 
+int carried_malloc(void **memory)
+{
+    return cudaMalloc(memory, 64);
+}
+
 const void *carried_function(void)
 {
     return (const void *)(uintptr_t)&cudaMalloc;

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,48 @@ static void load(char **objects)
         CHECK(version_of(twelve) / 1000 == 12);
         CHECK(version_of(thirteen) / 1000 == 13);
         CHECK(dlclose(twelve) == 0 && dlclose(thirteen) == 0);
+    }
+}
+
+struct sharer {
+    void *object; /* its runtime library is called */
+    void *context; /* out: the thread's context afterwards */
+    void *memory; /* of another's; out: the context that it belongs to */
+};
+
+/* A thread that has no context yet calls one of the runtime libraries. */
+static void *share_in_thread(void *arg)
+{
+    struct sharer *sharer = arg;
+    void *driver = open_object("libcuda.so.1", RTLD_NOW);
+    int (*current)(void **) = (int (*)(void **))dlsym(driver, "cuCtxGetCurrent");
+    int (*attribute)(void *, int, void *) = (int (*)(void *, int, void *))dlsym(driver, "cuPointerGetAttribute");
+    int (*synchronize)(void) = (int (*)(void))dlsym(sharer->object, "cudaDeviceSynchronize");
+    CHECK(current && attribute && current(&sharer->context) == 0 && !sharer->context);
+    if (synchronize) /* the object is a runtime library */
+        CHECK(synchronize() == 0);
+    else
+        CHECK(version_of(sharer->object) > 0);
+    CHECK(current(&sharer->context) == 0 && sharer->context);
+    void *of = NULL;
+    CHECK(attribute(&of, 1, sharer->memory) == 0); /* CU_POINTER_ATTRIBUTE_CONTEXT */
+    sharer->memory = of;
+    return NULL;
+}
+
+/* Runtime libraries in one process: the program's, two objects' and one that is linked dynamically. The device has one
+ * primary context, and all use it. */
+static void share(char **objects)
+{
+    static const char *const linked = "libcudart.so.13";
+    void *driver = open_object("libcuda.so.1", RTLD_NOW), *context = NULL, *memory = NULL;
+    int (*current)(void **) = (int (*)(void **))dlsym(driver, "cuCtxGetCurrent");
+    CHECK(current && carried_malloc(&memory) == 0 && current(&context) == 0 && context);
+    for (int i = 0; i < 3; i++) {
+        struct sharer sharer = {.object = open_object(i < 2 ? objects[i] : linked, RTLD_NOW), .memory = memory};
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, share_in_thread, &sharer) == 0 && pthread_join(thread, NULL) == 0);
+        CHECK(sharer.context == context && sharer.memory == context);
     }
 }
 
@@ -140,6 +183,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "load") == 0)
         load(argv + 2);
+    else if (strcmp(argv[1], "share") == 0)
+        share(argv + 2);
     else if (strcmp(argv[1], "repeat") == 0)
         repeat(argv + 2, 1000);
     else if (strcmp(argv[1], "threads") == 0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that carry a runtime library, or name NVIDIA's libraries by path, under millrace run.
 
-Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 SWAP LOOKS LOOKS_BOUND_AT_START ELEVEN [TEST]
+Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 SWAP LOOKS LOOKS_BOUND_AT_START ELEVEN REFUSE [TEST]
 """
 import os
 import pathlib
@@ -12,8 +12,9 @@ import sys
 import tempfile
 import unittest
 
-MILLRACE, PROGRAM, FIXED, TWELVE, THIRTEEN, SWAP, LOOKS, LOOKS_NOW, ELEVEN = sys.argv[1:10]
+MILLRACE, PROGRAM, FIXED, TWELVE, THIRTEEN, SWAP, LOOKS, LOOKS_NOW, ELEVEN, REFUSE = sys.argv[1:11]
 LIBRARIES = pathlib.Path(MILLRACE).resolve().parent.parent / "lib"
+AUDIT = str(LIBRARIES / "millrace" / "audit" / "$LIB" / "libmillrace-audit.so")  # as LD_AUDIT has it
 TOOLKIT = os.environ.get("CUDA_HOME", "/usr/local/cuda")
 NVCC = shutil.which("nvcc", path=TOOLKIT + "/bin")
 
@@ -54,6 +55,19 @@ class Carried(unittest.TestCase):
         said = self.passes(PROGRAM, "load", TWELVE, THIRTEEN, MILLRACE_LOG="info")
         self.assertIn("carried_12.so: ", said)
 
+    def test_one_primary_context(self):
+        self.passes(PROGRAM, "share", TWELVE, THIRTEEN)
+
+    def test_a_policy_that_refuses(self):
+        """No page may be made executable: neither the bridges nor, in the second case, the program's own code."""
+        for pages, program in ("all", PROGRAM), ("low", FIXED):
+            status, said = run(REFUSE, pages, program, "own")
+            if status == 77:
+                self.skipTest("the kernel has no seccomp")
+            self.assertEqual(status, 1, said)
+            self.assertEqual(said.count("the program: the runtime library inside can't be replaced, so its calls will fail: a security policy"), 1, said)
+            self.assertIn("cudaRuntimeGetVersion of the runtime library inside ran", said)
+
     def test_a_thousand_loads(self):
         self.passes(PROGRAM, "repeat", TWELVE, THIRTEEN)
 
@@ -71,7 +85,7 @@ class Carried(unittest.TestCase):
 
     def test_a_command_inside_a_command(self):
         status, said = run(MILLRACE, "run", "--", "sh", "-c", 'echo "$LD_AUDIT"; exec "$0" own', PROGRAM)
-        self.assertEqual((status, said.split()), (0, [str(LIBRARIES / "libmillrace-audit.so"), "13000"]))
+        self.assertEqual((status, said.split()), (0, [AUDIT, "13000"]))
 
     def test_a_child_in_a_cleared_folder(self):
         """By fork and exec, and by an interpreter between."""
@@ -80,7 +94,7 @@ class Carried(unittest.TestCase):
 
     def test_another_audit_library_stays(self):
         status, said = run("sh", "-c", 'echo "$LD_AUDIT"', LD_AUDIT="/nothing/there.so")
-        self.assertEqual(said.splitlines()[-1], f"{LIBRARIES / 'libmillrace-audit.so'}:/nothing/there.so")
+        self.assertEqual(said.splitlines()[-1], f"{AUDIT}:/nothing/there.so")
 
 
 class Broken(unittest.TestCase):
@@ -221,6 +235,8 @@ class Files(unittest.TestCase):
         if not os.path.exists("/dev/nvidiactl"):
             for path in "/dev/nvidia1", "/dev/nvidia00", "/dev/nvidia0x", "/dev/nvidia", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia/gpus":
                 self.assertFalse(any(self.found(path).values()), path)
+            # More than the driver has: it uses 1.
+            self.assertFalse(any(self.found("/dev/nvidia1", MILLRACE_DEVICES="17").values()))
 
     @unittest.skipIf(os.path.exists("/dev/nvidiactl"), "a GPU's files are here")
     def test_switched_off(self):
@@ -367,4 +383,4 @@ int main()
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[10:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[11:], verbosity=2)

@@ -38,13 +38,21 @@ static bool prepend(const char *variable, const char *folder)
     return done;
 }
 
-/* The loader's companion goes first into LD_AUDIT, unless it is there (a command inside a command) or is not wanted. */
+/* What a loader puts in the place of $LIB, as far as the build knows: the folder of this architecture's libraries. */
+#ifndef MR_LOADERS_LIB
+#define MR_LOADERS_LIB "lib"
+#endif
+
+/* The loader's companion goes first into LD_AUDIT, unless it is there (a command inside a command) or is not wanted.
+ * Its path has $LIB in it: loaders of other architectures find a library there that does nothing, and so don't complain
+ * of ours. */
 static bool name_companion(const char *libraries)
 {
-    char path[PATH_MAX + 32];
+    char path[PATH_MAX + 128], own[PATH_MAX + 128];
     const char *before = getenv("LD_AUDIT");
-    snprintf(path, sizeof path, "%s/libmillrace-audit.so", libraries);
-    if (!mr_setting_on(MR_SETTING_REDIRECT) || access(path, R_OK) != 0 || (before && strstr(before, path)))
+    snprintf(path, sizeof path, "%s/millrace/audit/$LIB/libmillrace-audit.so", libraries);
+    snprintf(own, sizeof own, "%s/millrace/audit/" MR_LOADERS_LIB "/libmillrace-audit.so", libraries);
+    if (!mr_setting_on(MR_SETTING_REDIRECT) || access(own, R_OK) != 0 || (before && strstr(before, path)))
         return true;
     return prepend("LD_AUDIT", path);
 }

@@ -36,6 +36,15 @@ struct patch {
     size_t size; /* of the bridges, in whole pages */
 };
 
+/* Why the system did not let pages be made executable. */
+static const char *refusal(int reason)
+{
+    if (reason == EACCES || reason == EPERM)
+        return "a security policy (SELinux, or a seccomp filter) lets no code be changed; loosen that policy, or link "
+               "it with -cudart shared";
+    return strerror(reason);
+}
+
 /* A bridge: jmp *0(%rip), and the address behind it. */
 static void write_bridge(unsigned char *at, uintptr_t target)
 {
@@ -102,7 +111,7 @@ static const char *make_bridges(struct patch *patch, const struct mr_mappings *m
     memset(patch->bridges, 0xcc, patch->size);
     for (size_t i = 0; i < symbols->count; i++)
         write_bridge(patch->bridges + i * BRIDGE, mr_redirect_target(symbols->functions[i].name, version));
-    return mprotect(patch->bridges, patch->size, PROT_READ | PROT_EXEC) == 0 ? NULL : strerror(errno);
+    return mprotect(patch->bridges, patch->size, PROT_READ | PROT_EXEC) == 0 ? NULL : refusal(errno);
 }
 
 /* Writes the jumps; the pages are writable. Returns their number. */
@@ -138,11 +147,11 @@ static const char *change_text(const struct patch *patch, const struct mr_redire
     last = (last + page - 1) & ~(page - 1);
     last = last < text->end ? last : text->end;
     if (mprotect((void *)first, last - first, PROT_READ | PROT_WRITE) != 0)
-        return strerror(errno);
+        return refusal(errno);
     *done = write_jumps(patch, symbols);
     if (mprotect((void *)first, last - first, text->protection) == 0)
         return NULL;
-    const char *problem = strerror(errno);
+    const char *problem = refusal(errno);
     *done = 0;
     if (mmap((void *)first, last - first, text->protection, MAP_PRIVATE | MAP_FIXED, patch->fd,
              (off_t)(text->offset + (first - text->begin))) == MAP_FAILED)

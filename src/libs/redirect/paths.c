@@ -17,7 +17,7 @@ static const char dev[] = "/dev/nvidia", proc[] = "/proc/driver/nvidia";
 
 /* "" where Millrace's folder lacks it, or MILLRACE_KEEP lists it. */
 static char assembler[PATH_MAX], driver_folder[PATH_MAX], driver_version[PATH_MAX];
-static uint64_t devices; /* device files to show; 0: none, not even nvidiactl */
+static unsigned devices; /* device files to show; 0: none, not even nvidiactl */
 
 /* Whether it was told: a bit for each kind of answer. Atomic. */
 enum { TOLD_DEVICES = 1, TOLD_DRIVER = 2, TOLD_ASSEMBLER = 4 };
@@ -43,7 +43,7 @@ void mr_paths_setup(void)
     if (!mr_redirect_keeps("ptxas"))
         find(assembler, "millrace/shims/ptxas", "../bin/shims/ptxas");
     if (!mr_redirect_keeps("devices")) {
-        devices = mr_setting_number(MR_SETTING_DEVICES, 1);
+        devices = mr_setting_devices();
         find(driver_folder, "millrace/proc", "proc");
         find(driver_version, "millrace/proc/version", "proc/version");
     }
