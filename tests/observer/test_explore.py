@@ -68,7 +68,7 @@ def make_witness(folder: pathlib.Path) -> pathlib.Path:
     finding = {"tool": "race", "kind": "race", "number": 1, "first": 4096, "bytes": 4, "times": 1,
                "allocation": {"first": 4096, "size": 4, "call": "cuMemAlloc", "thread": 1, "of_thread": first - 3, "site": 0},
                "sides": [side | {"of_thread": second, "work": 2}, side | {"of_thread": first, "work": 1}]}
-    host = finding | {"number": 2, "sides": [finding["sides"][0], {"what": "host", "how": "writes", "call": "cuMemcpyHtoD", "thread": 1, "of_thread": 3}]}
+    host = finding | {"number": 2, "sides": [finding["sides"][0], {"what": "allocation", "how": "allocates", "call": "cuMemAllocAsync", "thread": 1, "of_thread": 3}]}
     results = {"format": "millrace-results", "version": 1, "pid": 1, "program": PROGRAM, "end": "exit", "calls": 9, "operations": 2, "accesses": 2,
                "notes": [], "findings": [finding, host], "modules": [], "sites": []}
     (folder / "results").mkdir()
@@ -97,7 +97,7 @@ def test_replay(folder: pathlib.Path) -> None:
     assert done.returncode == 125 and "this is another one" in done.stderr, done
     text = witness.read_text()
     for bad, words in ((text[:200], "is cut short"), ("{}", "this is no witness"), (text.replace('"millrace":', '"millrace": "0.0", "x":'), "is of Millrace 0.0"),
-                       (re.sub(r'"operation":\s*"[^"]*"', '"operation": "1"', text), "is damaged")):
+                       (re.sub(r'"hold":\s*"[^"]*"', '"hold": "1"', text), "is damaged"), (re.sub(r'"until":\s*"[^"]*"', '"hold": ""', text), "is damaged")):
         (folder / "bad.json").write_text(bad)
         done = millrace("replay", "bad.json", "--", PROGRAM, "copies", folder=folder)
         assert done.returncode == 125 and words in done.stderr, (bad, done)

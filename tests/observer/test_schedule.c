@@ -349,6 +349,109 @@ static void steps_are_held_by_their_node(void **state)
     obs_schedule_free(schedule);
 }
 
+/* A work is held until the host's code behind a call is over: until the thread's next call, or its end. */
+static void code_is_an_operation(void **state)
+{
+    (void)state;
+    struct obs_schedule_options options;
+    char problem[256];
+    assert_true(obs_schedule_read("plain:hold=1.5:until=1.6+", &options, problem, sizeof problem));
+    for (int ends = 0; ends < 2; ends++) {
+        struct obs_schedule *schedule = obs_schedule_new(&options);
+        obs_schedule_host(schedule, 1, OBS_HOST_RUNS, 0);
+        assert_true(obs_schedule_bound(schedule, 7, 3, 1, 5));
+        assert_false(obs_schedule_left(schedule, 1, 5));
+        assert_false(obs_schedule_ask(schedule, 7, 0));
+        assert_false(obs_schedule_entered(schedule, 1, 6));
+        assert_false(obs_schedule_left(schedule, 1, 6));
+        assert_int_equal(obs_schedule_code_role(schedule, 1, 6), OBS_AWAITED);
+        assert_int_equal(obs_schedule_code_role(schedule, 1, 5), OBS_NO_ROLE);
+        assert_false(obs_schedule_entered(schedule, 2, 7)); /* another thread */
+        assert_false(obs_schedule_ask(schedule, 7, 0));
+        assert_true(ends ? obs_schedule_gone(schedule, 1) : obs_schedule_entered(schedule, 1, 7));
+        assert_true(obs_schedule_ask(schedule, 7, 0));
+        struct obs_schedule_counts counts = obs_schedule_count(schedule);
+        assert_true(counts.held && counts.began && counts.until_began && counts.until_ended && !counts.let_go);
+        obs_schedule_free(schedule);
+    }
+}
+
+/* A thread is held behind a call until a work is done; or it goes on, because everything waits for it. */
+static void code_is_held(void **state)
+{
+    (void)state;
+    struct obs_schedule_options options;
+    char problem[256];
+    assert_true(obs_schedule_read("plain:hold=1.5+:until=2.1", &options, problem, sizeof problem));
+    for (int waits = 0; waits < 2; waits++) {
+        struct obs_schedule *schedule = obs_schedule_new(&options);
+        obs_schedule_host(schedule, 1, OBS_HOST_RUNS, 0);
+        obs_schedule_host(schedule, 2, OBS_HOST_RUNS, 0);
+        assert_false(obs_schedule_holds_code(schedule, 1, 4));
+        assert_false(obs_schedule_left(schedule, 1, 5));
+        assert_true(obs_schedule_holds_code(schedule, 1, 5));
+        obs_schedule_host(schedule, 1, OBS_HOST_HELD, 0);
+        assert_int_equal(obs_schedule_rest(schedule), OBS_NOTHING);
+        assert_false(obs_schedule_runs(schedule, 1));
+        if (waits) {
+            obs_schedule_host(schedule, 2, OBS_HOST_WAITS, 0);
+            assert_int_equal(obs_schedule_rest(schedule), OBS_WORK);
+        } else {
+            assert_true(obs_schedule_bound(schedule, 7, 3, 2, 1));
+            assert_true(obs_schedule_ask(schedule, 7, 0));
+            assert_false(obs_schedule_left(schedule, 2, 1));
+            assert_true(obs_schedule_ended(schedule, 7, 0));
+        }
+        assert_true(obs_schedule_runs(schedule, 1));
+        assert_int_equal(obs_schedule_count(schedule).let_go, waits);
+        assert_false(obs_schedule_holds_code(schedule, 1, 5));
+        obs_schedule_free(schedule);
+    }
+}
+
+/* Held until nothing else can go on. */
+static void all_the_rest_comes_first(void **state)
+{
+    (void)state;
+    struct obs_schedule_options options;
+    char problem[256];
+    assert_true(obs_schedule_read("plain:hold=1.1:until=rest", &options, problem, sizeof problem));
+    struct obs_schedule *schedule = obs_schedule_new(&options);
+    obs_schedule_host(schedule, 1, OBS_HOST_RUNS, 0);
+    assert_true(obs_schedule_bound(schedule, 7, 3, 1, 1) && obs_schedule_bound(schedule, 8, 4, 1, 2));
+    assert_false(obs_schedule_ask(schedule, 7, 0));
+    assert_true(obs_schedule_ask(schedule, 8, 0));
+    assert_false(obs_schedule_ended(schedule, 8, 0));
+    assert_int_equal(obs_schedule_rest(schedule), OBS_NOTHING);
+    obs_schedule_host(schedule, 1, OBS_HOST_WAITS, 3);
+    assert_int_equal(obs_schedule_rest(schedule), OBS_WORK);
+    assert_true(obs_schedule_ask(schedule, 7, 0));
+    struct obs_schedule_counts counts = obs_schedule_count(schedule);
+    assert_true(counts.held && counts.began && counts.until_began && !counts.let_go);
+    obs_schedule_free(schedule);
+}
+
+/* With eager a witness's operations are told apart, and not held for each other. */
+static void eager_looks_at_a_witness(void **state)
+{
+    (void)state;
+    struct obs_schedule_options options;
+    char problem[256];
+    assert_true(obs_schedule_read("eager:hold=1.1:until=1.2", &options, problem, sizeof problem));
+    struct obs_schedule *schedule = obs_schedule_new(&options);
+    obs_schedule_host(schedule, 1, OBS_HOST_RUNS, 0);
+    assert_true(obs_schedule_bound(schedule, 7, 3, 1, 1));
+    assert_int_equal(obs_schedule_role(schedule, 7, 0), OBS_HELD);
+    assert_false(obs_schedule_ask(schedule, 7, 0));
+    assert_false(obs_schedule_left(schedule, 1, 1));
+    obs_schedule_host(schedule, 1, OBS_HOST_STOPS, 0);
+    assert_int_equal(obs_schedule_rest(schedule), OBS_WORK);
+    obs_schedule_forget(schedule);
+    assert_true(obs_schedule_ask(schedule, 7, 0));
+    assert_int_equal(obs_schedule_count(schedule).let_go, 0);
+    obs_schedule_free(schedule);
+}
+
 /* Works that no call has queued are the driver's own: they begin whenever they are ready. */
 static void unknown_works_are_free(void **state)
 {
@@ -416,6 +519,9 @@ static void bad_options_are_told(void **state)
                                       "hold=1.0:until=1.1",
                                       "hold=1.1.x:until=1.1",
                                       "late:hold=1.1:until=1.2",
+                                      "hold=rest:until=1.1",
+                                      "hold=1.1@a+:until=1.1",
+                                      "reversed:hold=1.1:until=1.2",
                                       "bytes=1.1+4",
                                       "bytes=1.1+4+0",
                                       "program=xyz",
@@ -441,6 +547,11 @@ static void bad_options_are_told(void **state)
     assert_string_equal(name, "3.44.2@ab12");
     obs_schedule_write_name(&options.until, name, sizeof name);
     assert_string_equal(name, "3.45");
+    assert_true(obs_schedule_read("hold=3.44+:until=rest", &options, problem, sizeof problem));
+    obs_schedule_write_name(&options.hold, name, sizeof name);
+    assert_string_equal(name, "3.44+");
+    obs_schedule_write_name(&options.until, name, sizeof name);
+    assert_string_equal(name, "rest");
 }
 
 int main(void)
@@ -457,6 +568,10 @@ int main(void)
         cmocka_unit_test(what_everything_waits_for_is_let_go),
         cmocka_unit_test(a_thread_that_runs_may_still_come_to_it),
         cmocka_unit_test(steps_are_held_by_their_node),
+        cmocka_unit_test(code_is_an_operation),
+        cmocka_unit_test(code_is_held),
+        cmocka_unit_test(all_the_rest_comes_first),
+        cmocka_unit_test(eager_looks_at_a_witness),
         cmocka_unit_test(unknown_works_are_free),
         cmocka_unit_test(an_open_schedule_holds_nothing),
         cmocka_unit_test(many_works),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* millrace replay: runs a program twice, once with the two operations of a witness in the program's own order and once
- * with the later one first, and shows what differs: the bytes that both touch, the output, the exit status.
+ * forced into the other one, and shows what differs: the bytes that both touch, the output, the exit status.
  *
  * Which bytes are compared: if one of the operations only reads, what it finds when it begins; else what is there when
- * both have ended. */
+ * both have ended. A witness may have several pairs of operations: they are tried until one makes the program end
+ * otherwise, and that one is shown; else one whose bytes differ; else the first. */
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -21,8 +22,8 @@
 static const char usage[] =
     "Usage: millrace replay WITNESS [--] PROGRAM [ARGUMENTS]\n"
     "\n"
-    "Runs PROGRAM twice: with the two operations of the witness in the program's own order, and forced, the later one\n"
-    "first. Shows the bytes, the output and the exit status that differ. 'millrace check --witnesses FOLDER' makes\n"
+    "Runs PROGRAM twice: with all operations in the program's own order, and with the two of the witness in the other\n"
+    "one. Shows the bytes, the output and the exit status that differ. 'millrace check --witnesses FOLDER' makes\n"
     "witnesses. Give the program the arguments that it had then.\n"
     "\n"
     "The exit status is 1 if the runs differ, 0 if they don't, and 125 if the witness could not be replayed.\n"
@@ -85,16 +86,63 @@ static void take(const cJSON *root, void *data)
         take_bytes(half, bytes->valuestring);
 }
 
-/* Runs with `first` held until `second` is done; `point` as above. */
-static bool run_half(struct half *half, const struct witness *witness, const struct witness_side *held,
-                     const struct witness_side *awaited, const char *point, char **program, const char *folder,
-                     const char *name)
+/* Runs in the order that `mode` says, "eager" or "plain"; `point` as above. */
+static bool run_half(struct half *half, const struct witness *witness, const struct witness_pair *pair,
+                     const char *mode, const char *point, char **program, const char *folder, const char *name)
 {
     struct reading reading = {half, point};
-    snprintf(half->trial.schedule, sizeof half->trial.schedule, "plain:hold=%s:until=%s:program=%016" PRIx64 "%s%s",
-             held->name, awaited->name, witness->identity, *witness->bytes ? ":bytes=" : "", witness->bytes);
+    snprintf(half->trial.schedule, sizeof half->trial.schedule, "%s:hold=%s:until=%s:program=%016" PRIx64 "%s%s%s",
+             mode, pair->hold, pair->until, witness->identity, strcmp(mode, "eager") == 0 ? ":patience=500" : "",
+             *pair->bytes ? ":bytes=" : "", pair->bytes);
     return trial_run(&half->trial, "replay", program, folder, name) &&
            trial_results(&half->trial, "replay", take, &reading);
+}
+
+/* Both runs of a pair. */
+struct both {
+    struct half plain, forced;
+    char what[300]; /* which bytes are compared, in words */
+};
+
+static bool run_both(struct both *both, const struct witness *witness, const struct witness_pair *pair, char **program,
+                     const char *folder, unsigned number)
+{
+    const struct witness_side *held = pair->holds_later ? &pair->later : &pair->earlier;
+    const struct witness_side *awaited = pair->holds_later ? &pair->earlier : &pair->later;
+    bool rest = strcmp(pair->until, "rest") == 0;
+    bool held_reads = !held->writes && (awaited->writes || rest);
+    bool awaited_reads = !awaited->writes && held->writes && !rest;
+    /* In the program's own order the later one ends last. */
+    const char *last = rest || pair->holds_later ? "hold_ends" : "until_ends";
+    const char *in_plain = held_reads ? "hold_begins" : awaited_reads ? "until_begins" : last;
+    const char *in_forced = held_reads ? "hold_begins" : awaited_reads ? "until_begins" : "hold_ends";
+    char plain[32], forced[32];
+    if (held_reads || awaited_reads)
+        snprintf(both->what, sizeof both->what, "What is there when %s begins",
+                 held_reads ? held->title : awaited->title);
+    else
+        snprintf(both->what, sizeof both->what, "What is there when both have ended");
+    snprintf(plain, sizeof plain, "plain-%u", number);
+    snprintf(forced, sizeof forced, "forced-%u", number);
+    return run_half(&both->plain, witness, pair, "eager", in_plain, program, folder, plain) &&
+           run_half(&both->forced, witness, pair, "plain", in_forced, program, folder, forced);
+}
+
+/* How much the two runs differ. */
+enum outcome { CAME_NOT, SAME, OTHER_BYTES, OTHER_END };
+
+static enum outcome outcome_of(const struct both *both)
+{
+    const struct half *plain = &both->plain, *forced = &both->forced;
+    size_t size = plain->size < forced->size ? plain->size : forced->size;
+    if (!plain->told || !forced->told || !forced->hold_began || !forced->until_began)
+        return CAME_NOT;
+    if (forced->let_go)
+        return SAME;
+    if (plain->trial.status != forced->trial.status ||
+        trial_output_sum(&plain->trial) != trial_output_sum(&forced->trial))
+        return OTHER_END;
+    return size && memcmp(plain->bytes, forced->bytes, size) != 0 ? OTHER_BYTES : SAME;
 }
 
 /* ---- telling ---- */
@@ -159,36 +207,50 @@ static int not_replayed(const char *path, const char *why)
     return NOT_REPLAYED;
 }
 
-/* The exit status. */
-static int compare(const char *path, const struct witness *witness, const struct half *plain, const struct half *forced,
-                   const char *what)
+static void tell_not_come(const char *path, const struct witness *witness, const struct witness_pair *pair,
+                          const struct half *forced)
 {
+    bool earlier = forced->hold_began == pair->holds_later; /* which one did not come */
+    if (forced->other_program)
+        fprintf(stderr,
+                "millrace replay: %s is of the program %s, and this is another one, or was built again since: let "
+                "'millrace check --witnesses' make it again\n",
+                path, witness->program);
+    else
+        fprintf(stderr,
+                "millrace replay: the program did not come to %s: it takes another way than it did when %s was "
+                "made. Has it the same arguments?\n",
+                earlier ? pair->earlier.title : pair->later.title, path);
+}
+
+/* The exit status. */
+static int tell(const char *path, const struct witness *witness, const struct witness_pair *pair,
+                const struct both *both)
+{
+    const struct half *plain = &both->plain, *forced = &both->forced;
+    if (plain->trial.status == 127 || plain->trial.status == 126) {
+        tell_output(plain, "The program could not be started");
+        return NOT_REPLAYED;
+    }
     if (!plain->told || !forced->told)
         return not_replayed(path, "was not replayed: no process has used CUDA through Millrace");
     if (!forced->hold_began || !forced->until_began) {
-        if (forced->other_program)
-            fprintf(stderr,
-                    "millrace replay: %s is of the program %s, and this is another one, or was built again since: let "
-                    "'millrace check --witnesses' make it again\n",
-                    path, witness->program);
-        else
-            fprintf(stderr,
-                    "millrace replay: the program did not come to %s: it takes another way than it did when %s was "
-                    "made. Has it the same arguments?\n",
-                    forced->until_began ? witness->earlier.title : witness->later.title, path);
+        tell_not_come(path, witness, pair, forced);
         return NOT_REPLAYED;
     }
+    printf("Earlier: %s\nLater:   %s\n", pair->earlier.title, pair->later.title);
     tell_output(plain, "In the program's order");
-    tell_output(forced, "Forced, the later one first");
+    tell_output(forced, strcmp(pair->until, "rest") != 0 ? "Forced, the later one first"
+                        : pair->holds_later              ? "Forced, the later one as late as can be"
+                                                         : "Forced, the earlier one as late as can be");
     if (forced->let_go) {
         puts(
             "The order could not be forced: the later operation, or the thread that asks for it, waits for the earlier "
             "one.");
         return 0;
     }
-    bool differ = tell_bytes(plain, forced, what);
-    if (plain->trial.status != forced->trial.status ||
-        trial_output_sum(&plain->trial) != trial_output_sum(&forced->trial)) {
+    bool differ = tell_bytes(plain, forced, both->what);
+    if (outcome_of(both) == OTHER_END) {
         puts("The program ends otherwise when the order is forced.");
         differ = true;
     }
@@ -199,31 +261,26 @@ static int compare(const char *path, const struct witness *witness, const struct
 
 static int replay(const char *path, const struct witness *witness, char **program)
 {
-    struct half plain = {0}, forced = {0};
-    char folder[PATH_MAX], what[300];
-    const struct witness_side *earlier = &witness->earlier, *later = &witness->later;
-    /* The point of the one that reads; it is the held one in one run and the awaited one in the other. */
-    bool earlier_reads = !earlier->writes && later->writes, later_reads = !later->writes && earlier->writes;
-    const char *in_plain = earlier_reads ? "until_begins" : later_reads ? "hold_begins" : "hold_ends";
-    const char *in_forced = earlier_reads ? "hold_begins" : later_reads ? "until_begins" : "hold_ends";
-    if (earlier_reads || later_reads)
-        snprintf(what, sizeof what, "What is there when %s begins", earlier_reads ? earlier->title : later->title);
-    else
-        snprintf(what, sizeof what, "What is there when both have ended");
-    printf("Earlier: %s\nLater:   %s\n", earlier->title, later->title);
-    fflush(stdout);
+    struct both both[WITNESS_PAIRS] = {0};
+    char folder[PATH_MAX];
+    unsigned best = 0, run = 0;
     if (!observed_make_folder("replay", folder))
         return NOT_REPLAYED;
-    int status = NOT_REPLAYED;
-    if (run_half(&plain, witness, later, earlier, in_plain, program, folder, "plain") &&
-        run_half(&forced, witness, earlier, later, in_forced, program, folder, "forced")) {
-        if (plain.trial.status == 127 || plain.trial.status == 126)
-            tell_output(&plain, "The program could not be started");
-        else
-            status = compare(path, witness, &plain, &forced, what);
+    bool good = true;
+    for (; run < witness->pairs && good; run++) {
+        good = run_both(&both[run], witness, &witness->pair[run], program, folder, run);
+        if (!good)
+            continue;
+        if (outcome_of(&both[run]) > outcome_of(&both[best]))
+            best = run;
+        if (outcome_of(&both[run]) == OTHER_END || !both[run].plain.told)
+            break;
     }
-    free(plain.bytes);
-    free(forced.bytes);
+    int status = good ? tell(path, witness, &witness->pair[best], &both[best]) : NOT_REPLAYED;
+    for (unsigned i = 0; i < WITNESS_PAIRS; i++) {
+        free(both[i].plain.bytes);
+        free(both[i].forced.bytes);
+    }
     observed_remove_folder(folder);
     return status;
 }

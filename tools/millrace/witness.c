@@ -16,7 +16,7 @@
 #include "report/names.h"
 #include "trial.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 static const char *text_of(const cJSON *from, const char *key)
 {
@@ -40,21 +40,42 @@ static bool bad(const char *path, const char *what)
 
 static bool read_side(const cJSON *from, struct witness_side *out)
 {
-    snprintf(out->name, sizeof out->name, "%s", text_of(from, "operation"));
     snprintf(out->title, sizeof out->title, "%s", text_of(from, "title"));
     out->reads = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(from, "reads"));
     out->writes = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(from, "writes"));
-    return *out->name && *out->title;
+    return *out->title;
 }
 
 /* Do the names make a schedule? */
-static bool is_sound(const struct witness *witness)
+static bool is_sound(const struct witness_pair *pair)
 {
     struct obs_schedule_options options;
     char text[512], problem[512];
-    snprintf(text, sizeof text, "plain:hold=%s:until=%s%s%s", witness->earlier.name, witness->later.name,
-             *witness->bytes ? ":bytes=" : "", witness->bytes);
+    snprintf(text, sizeof text, "plain:hold=%s:until=%s%s%s", pair->hold, pair->until, *pair->bytes ? ":bytes=" : "",
+             pair->bytes);
     return obs_schedule_read(text, &options, problem, sizeof problem) && options.witness;
+}
+
+static bool read_pair(const cJSON *from, struct witness_pair *out)
+{
+    snprintf(out->hold, sizeof out->hold, "%s", text_of(from, "hold"));
+    snprintf(out->until, sizeof out->until, "%s", text_of(from, "until"));
+    snprintf(out->bytes, sizeof out->bytes, "%s", text_of(from, "bytes"));
+    out->holds_later = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(from, "holds_later"));
+    return read_side(cJSON_GetObjectItemCaseSensitive(from, "earlier"), &out->earlier) &&
+           read_side(cJSON_GetObjectItemCaseSensitive(from, "later"), &out->later) && is_sound(out);
+}
+
+static bool read_pairs(const cJSON *root, struct witness *out)
+{
+    const cJSON *pair;
+    cJSON_ArrayForEach(pair, cJSON_GetObjectItemCaseSensitive(root, "pairs"))
+    {
+        if (out->pairs == WITNESS_PAIRS || !read_pair(pair, &out->pair[out->pairs]))
+            return false;
+        out->pairs++;
+    }
+    return out->pairs > 0 && out->identity;
 }
 
 bool witness_read(const char *path, struct witness *out)
@@ -68,7 +89,6 @@ bool witness_read(const char *path, struct witness *out)
     const char *made_by = text_of(root, "millrace");
     snprintf(out->kind, sizeof out->kind, "%s", text_of(root, "kind"));
     snprintf(out->program, sizeof out->program, "%s", text_of(program, "path"));
-    snprintf(out->bytes, sizeof out->bytes, "%s", text_of(root, "bytes"));
     out->identity = strtoull(text_of(program, "identity"), NULL, 16);
     if (strcmp(text_of(root, "format"), "millrace-witness") != 0)
         bad(path, "this is no witness; 'millrace check --witnesses FOLDER' makes them");
@@ -77,9 +97,7 @@ bool witness_read(const char *path, struct witness *out)
             stderr,
             "millrace replay: %s is of Millrace %s and this is %s: let 'millrace check --witnesses' make it again\n",
             path, *made_by ? made_by : "of another version", MR_VERSION);
-    else if (!read_side(cJSON_GetObjectItemCaseSensitive(root, "earlier"), &out->earlier) ||
-             !read_side(cJSON_GetObjectItemCaseSensitive(root, "later"), &out->later) || !out->identity ||
-             !is_sound(out))
+    else if (!read_pairs(root, out))
         bad(path, "the witness is damaged: an operation, the program or the bytes are missing or unreadable");
     else
         good = true;
@@ -94,57 +112,124 @@ static bool holds(const char *how, const char *word)
     return strstr(how, word) != NULL;
 }
 
-/* A side of a finding, in words and as an operation. */
+/* What the host's code does by itself, not inside of a call. */
+static bool is_code(const cJSON *side)
+{
+    return strcmp(text_of(side, "what"), "host") == 0 && strncmp(text_of(side, "call"), "cu", 2) != 0;
+}
+
+/* A side of a finding, in words. */
 static void describe(const cJSON *side, struct witness_side *out)
 {
-    const char *how = text_of(side, "how"), *symbol = text_of(side, "kernel");
+    const char *how = text_of(side, "how"), *symbol = text_of(side, "kernel"), *what = text_of(side, "what");
+    char *kernel = *symbol ? names_demangle(symbol) : NULL;
+    uint64_t call = number_of(side, "of_thread"), thread = number_of(side, "thread");
+    if (is_code(side))
+        snprintf(out->title, sizeof out->title, "the host's code behind call %" PRIu64 " of thread %" PRIu64, call,
+                 thread);
+    else
+        snprintf(out->title, sizeof out->title, "the %s%s%.100s%s of %.40s, call %" PRIu64 " of thread %" PRIu64, what,
+                 kernel ? " '" : "", kernel ? kernel : "", kernel ? "'" : "", text_of(side, "call"), call, thread);
+    free(kernel);
+    out->reads = holds(how, "read") || holds(how, "change");
+    out->writes = holds(how, "write") || holds(how, "change") || holds(how, "free") ||
+                  holds(how, "allocate"); /* the memory's former owner may */
+}
+
+/* A side as an operation that can be held, or waited for. The host inside of a call is held behind the call before. */
+static void name_side(const cJSON *side, bool held, char *out, size_t size)
+{
     struct obs_operation_name name = {.thread = (uint32_t)number_of(side, "thread"),
                                       .call = number_of(side, "of_thread"),
                                       .node = number_of(side, "node")};
-    char *kernel = *symbol ? names_demangle(symbol) : NULL;
-    obs_schedule_write_name(&name, out->name, sizeof out->name);
-    snprintf(out->title, sizeof out->title, "the %s%s%.100s%s of %.40s, call %" PRIu64 " of thread %" PRIu32,
-             text_of(side, "what"), kernel ? " '" : "", kernel ? kernel : "", kernel ? "'" : "", text_of(side, "call"),
-             name.call, name.thread);
-    free(kernel);
-    out->reads = holds(how, "read") || holds(how, "change");
-    out->writes = holds(how, "write") || holds(how, "change") || holds(how, "free");
+    if (is_code(side))
+        name.kind = OBS_OF_CODE;
+    if (held && name.kind == OBS_OF_CALL && number_of(side, "work") == 0) {
+        name.kind = OBS_OF_CODE;
+        name.call -= name.call > 0;
+    }
+    *out = 0;
+    if (name.thread && name.call)
+        obs_schedule_write_name(&name, out, size);
 }
 
-/* Can a schedule hold it? What the host itself does, and allocations, happen in the call. */
-static bool can_be_held(const cJSON *side)
+static bool is(const cJSON *side, const char *what)
 {
-    const char *what = text_of(side, "what");
-    return number_of(side, "work") > 0 && strcmp(what, "host") != 0 && strcmp(what, "allocation") != 0;
+    return strcmp(text_of(side, "what"), what) == 0;
 }
 
-static bool make(const cJSON *finding, const char *program, struct witness *out)
+/* What is held until what (witness.h). False: nothing can be. */
+static bool find_order(const cJSON *earlier, const cJSON *later, struct witness_pair *out)
 {
-    const cJSON *sides = cJSON_GetObjectItemCaseSensitive(finding, "sides"), *later = cJSON_GetArrayItem(sides, 0),
+    if (is(earlier, "allocation")) {
+        struct obs_operation_name name = {.thread = (uint32_t)number_of(earlier, "behind_thread"),
+                                          .call = number_of(earlier, "behind")};
+        if (!name.call)
+            return false;
+        obs_schedule_write_name(&name, out->hold, sizeof out->hold);
+        name_side(later, false, out->until, sizeof out->until);
+    } else if (is(earlier, "free") || is(later, "free")) {
+        out->holds_later = is(earlier, "free");
+        name_side(out->holds_later ? later : earlier, true, out->hold, sizeof out->hold);
+        snprintf(out->until, sizeof out->until, "rest");
+    } else {
+        name_side(earlier, true, out->hold, sizeof out->hold);
+        name_side(later, false, out->until, sizeof out->until);
+    }
+    return *out->hold && *out->until;
+}
+
+static bool make_pair(const cJSON *from, struct witness_pair *out)
+{
+    const cJSON *sides = cJSON_GetObjectItemCaseSensitive(from, "sides"), *later = cJSON_GetArrayItem(sides, 0),
                 *earlier = cJSON_GetArrayItem(sides, 1);
-    const cJSON *allocation = cJSON_GetObjectItemCaseSensitive(finding, "allocation");
-    uint64_t first = number_of(finding, "first"), bytes = number_of(finding, "bytes"),
-             base = number_of(allocation, "first");
-    *out = (struct witness){0};
-    if (!earlier || !later || !can_be_held(earlier) || number_of(later, "of_thread") == 0)
+    const cJSON *allocation = cJSON_GetObjectItemCaseSensitive(from, "allocation");
+    uint64_t first = number_of(from, "first"), bytes = number_of(from, "bytes"), base = number_of(allocation, "first");
+    *out = (struct witness_pair){0};
+    if (!earlier || !later || !find_order(earlier, later, out))
         return false;
-    snprintf(out->kind, sizeof out->kind, "%s", text_of(finding, "kind"));
-    snprintf(out->program, sizeof out->program, "%s", program);
-    out->identity = obs_identity(program);
     describe(earlier, &out->earlier);
     describe(later, &out->later);
     if (number_of(allocation, "of_thread") && bytes > 0 && first >= base)
         snprintf(out->bytes, sizeof out->bytes, "%" PRIu64 ".%" PRIu64 "+%" PRIu64 "+%" PRIu64,
                  number_of(allocation, "thread"), number_of(allocation, "of_thread"), first - base, bytes);
-    return out->identity != 0 && is_sound(out);
+    return is_sound(out);
+}
+
+static bool make(const cJSON *finding, const char *program, struct witness *out)
+{
+    const cJSON *pair;
+    *out = (struct witness){0};
+    snprintf(out->kind, sizeof out->kind, "%s", text_of(finding, "kind"));
+    snprintf(out->program, sizeof out->program, "%s", program);
+    out->identity = obs_identity(program);
+    out->pairs += make_pair(finding, &out->pair[0]);
+    cJSON_ArrayForEach(pair, cJSON_GetObjectItemCaseSensitive(finding, "pairs"))
+    {
+        if (out->pairs < WITNESS_PAIRS)
+            out->pairs += make_pair(pair, &out->pair[out->pairs]);
+    }
+    return out->identity != 0 && out->pairs > 0;
 }
 
 static bool add_side(cJSON *root, const char *key, const struct witness_side *side)
 {
     cJSON *to = cJSON_AddObjectToObject(root, key);
-    return to && cJSON_AddStringToObject(to, "operation", side->name) &&
-           cJSON_AddStringToObject(to, "title", side->title) && cJSON_AddBoolToObject(to, "reads", side->reads) &&
+    return to && cJSON_AddStringToObject(to, "title", side->title) && cJSON_AddBoolToObject(to, "reads", side->reads) &&
            cJSON_AddBoolToObject(to, "writes", side->writes);
+}
+
+static bool add_pair(cJSON *pairs, const struct witness_pair *pair)
+{
+    cJSON *to = cJSON_CreateObject();
+    if (!to || !cJSON_AddItemToArray(pairs, to)) {
+        cJSON_Delete(to);
+        return false;
+    }
+    return add_side(to, "earlier", &pair->earlier) && add_side(to, "later", &pair->later) &&
+           cJSON_AddStringToObject(to, "hold", pair->hold) && cJSON_AddStringToObject(to, "until", pair->until) &&
+           cJSON_AddBoolToObject(to, "holds_later", pair->holds_later) &&
+           cJSON_AddStringToObject(to, "bytes", pair->bytes);
 }
 
 static char *text_of_witness(const struct witness *witness)
@@ -153,12 +238,16 @@ static char *text_of_witness(const struct witness *witness)
     cJSON *root = cJSON_CreateObject();
     cJSON *program = root ? cJSON_AddObjectToObject(root, "program") : NULL;
     snprintf(identity, sizeof identity, "%016" PRIx64, witness->identity);
-    if (program && cJSON_AddStringToObject(root, "format", "millrace-witness") &&
-        cJSON_AddNumberToObject(root, "version", VERSION) && cJSON_AddStringToObject(root, "millrace", MR_VERSION) &&
-        cJSON_AddStringToObject(root, "kind", witness->kind) &&
-        cJSON_AddStringToObject(program, "path", witness->program) &&
-        cJSON_AddStringToObject(program, "identity", identity) && add_side(root, "earlier", &witness->earlier) &&
-        add_side(root, "later", &witness->later) && cJSON_AddStringToObject(root, "bytes", witness->bytes))
+    bool good = program && cJSON_AddStringToObject(root, "format", "millrace-witness") &&
+                cJSON_AddNumberToObject(root, "version", VERSION) &&
+                cJSON_AddStringToObject(root, "millrace", MR_VERSION) &&
+                cJSON_AddStringToObject(root, "kind", witness->kind) &&
+                cJSON_AddStringToObject(program, "path", witness->program) &&
+                cJSON_AddStringToObject(program, "identity", identity);
+    cJSON *pairs = good ? cJSON_AddArrayToObject(root, "pairs") : NULL;
+    for (unsigned i = 0; i < witness->pairs && good; i++)
+        good = pairs && add_pair(pairs, &witness->pair[i]);
+    if (good)
         text = cJSON_Print(root);
     cJSON_Delete(root);
     return text;
@@ -183,8 +272,8 @@ static bool write_one(const struct witness *witness, const char *folder, unsigne
     cJSON_free(text);
     if (!good)
         return cannot_write(path, why);
-    fprintf(stderr, "millrace check: %s: %s and %s [%s]\n", path, witness->earlier.title, witness->later.title,
-            witness->kind);
+    fprintf(stderr, "millrace check: %s: %s and %s [%s]\n", path, witness->pair[0].earlier.title,
+            witness->pair[0].later.title, witness->kind);
     return true;
 }
 
@@ -225,7 +314,6 @@ bool witness_write_all(const char *results, const char *folder)
     if (count >= 0)
         free(entries);
     if (without)
-        fprintf(stderr, "millrace check: %u findings have no witness: what comes first in them can't be held\n",
-                without);
+        fprintf(stderr, "millrace check: %u findings have no witness: nothing in them can be held\n", without);
     return good;
 }

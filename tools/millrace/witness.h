@@ -2,9 +2,17 @@
 /* Witnesses: files from which `millrace replay` makes a race do its damage.
  *
  * A witness names two operations by the calls that asked for them (src/libs/observer/schedule.h), the bytes that both
- * touch, and the program. In the program's own order the earlier operation comes first; forced, it is held until the
- * later one is done. A file is JSON, "format": "millrace-witness", and is good for the version of Millrace that made
- * it. */
+ * touch, and the program; or several such pairs, of which one may do damage where another does none. In the program's
+ * own order all that a call asks for is done before the call returns. Forced, one operation is held until another is
+ * done:
+ *
+ *     race           the earlier operation until the later one is done
+ *     early free     the use, as long as anything else can go on: meanwhile the memory gets a new owner
+ *     use after free likewise
+ *     unordered use  what the allocation's stream had before the allocation, until the use is done: it may be the
+ *                    memory's former owner
+ *
+ * A file is JSON, "format": "millrace-witness", and is good for the version of Millrace that made it. */
 #ifndef MILLRACE_WITNESS_H
 #define MILLRACE_WITNESS_H
 
@@ -13,17 +21,25 @@
 #include <stdint.h>
 
 struct witness_side {
-    char name[80];    /* as the schedule's options have it */
     char title[200];  /* in words, for people */
     bool reads, writes;
 };
+
+struct witness_pair {
+    struct witness_side earlier, later;
+    bool holds_later;           /* the later one is held, not the earlier one */
+    char hold[80], until[80];   /* as the schedule's options have them; "rest" if the other operation is no work */
+    char bytes[100];            /* likewise; "": not known */
+};
+
+enum { WITNESS_PAIRS = 8 };
 
 struct witness {
     char kind[40];
     char program[4096]; /* its path */
     uint64_t identity;  /* obs_identity of it */
-    struct witness_side earlier, later;
-    char bytes[100];    /* as the schedule's options have it; "": not known */
+    unsigned pairs;     /* at least 1 */
+    struct witness_pair pair[WITNESS_PAIRS];
 };
 
 /* Reads a witness. False, with a message from `millrace replay`: it can't be read, is cut short, is no witness, or is

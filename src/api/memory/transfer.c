@@ -6,7 +6,7 @@
  * registered;
  *   - asynchronous copies to pageable memory wait, so that the bytes are there on return; copies from pageable memory
  * to the device read it before they return: up to STAGE_MOST bytes are set aside in a buffer of the driver, more is
- * waited for;
+ * waited for (where an observer holds work back, all is set aside: no manual promises that the bytes have arrived);
  *   - copies between two pieces of host memory wait in any case;
  *   - an allocation with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS makes every operation on it wait.
  * A copy in the default stream that concerns memory of another context is in order with that context's default stream,
@@ -20,6 +20,7 @@
 #include "base/call.h"
 #include "capture/capture.h"
 #include "command/command.h"
+#include "engine/gate.h"
 #include "engine/transfer.h"
 #include "kernel/fault.h"
 #include "memory/allocation.h"
@@ -157,7 +158,7 @@ CUresult mr_transfer_copy(const struct mr_side *to, const struct mr_side *from, 
     command->copy = checked;
     bool wait = copy_waits(&to_place, &from_place, mode);
     if (!wait && from_place.pageable && mode != MR_TRANSFER_STREAM_ORDER) {
-        status = is_small(&checked) ? stage_source(&command->copy) : CUDA_ERROR_OUT_OF_MEMORY;
+        status = is_small(&checked) || mr_gate_on() ? stage_source(&command->copy) : CUDA_ERROR_OUT_OF_MEMORY;
         if (status == CUDA_ERROR_INVALID_VALUE) {
             mr_command_free(command);
             return mr_bad_value("the source at %#zx cannot be read", (size_t)from->address);

@@ -5,7 +5,8 @@
  * The tools race and mem (race.c, mem.c) make findings, which are kept for the rest of the process; what a finding
  * points to stays as long. There is one for each kind and pair of call sites, and of mem's, for each place in a kernel;
  * later ones of the same sites are counted in it. Readers
- * call obs_finding_count and obs_finding from any thread at any time; `further` and `luck` alone may change later. */
+ * call obs_finding_count and obs_finding from any thread at any time; `further`, `luck` and `pairs` alone may change
+ * later, and of the pairs those below pair_count don't (it is read with acquire). */
 #ifndef MR_OBSERVER_FINDING_H
 #define MR_OBSERVER_FINDING_H
 
@@ -74,6 +75,9 @@ struct mr_side {
     enum mr_side_stream stream_kind;
     uint64_t stream; /* cuStreamGetId's answer; 0 if there is none or it was never told */
     uint64_t work, node; /* as struct mr_observed_work has them; 0: none */
+    uint64_t
+        behind; /* of an allocation in a stream: of_thread of the call whose work was the stream's last one; 0: none */
+    uint32_t behind_thread; /* and that call's thread */
     const char *kernel; /* of a kernel: its mangled name; else NULL */
     uint32_t place; /* of a kernel: where in its source (mr_observed_driver.place); 0: not known */
     uint32_t how; /* enum mr_access_how */
@@ -105,6 +109,15 @@ struct mr_finding_allocation {
     uint32_t free_site;
 };
 
+/* One pair of operations of a finding. */
+struct mr_finding_pair {
+    struct mr_side earlier, later;
+    uintptr_t first, end;
+    struct mr_finding_allocation allocation;
+};
+
+enum { MR_FINDING_PAIRS = 7 };
+
 struct mr_finding {
     enum mr_finding_kind kind;
     uint32_t number; /* from 1 up, in the order in which they were found */
@@ -116,6 +129,8 @@ struct mr_finding {
     const char *missing; /* one sentence: what is missing */
     const char *advice; /* one sentence: what would mend it */
     uint64_t further; /* pairs of the same kind and sites that were found after it */
+    struct mr_finding_pair *pairs; /* of race's: the first ones of these that are of other operations; NULL: none */
+    uint32_t pair_count; /* at most MR_FINDING_PAIRS; grows */
     bool luck; /* ordered, but only as hardware does it: for --luck alone */
 };
 

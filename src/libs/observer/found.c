@@ -114,6 +114,35 @@ static void say(struct mr_finding *finding)
     finding->advice = strdup(advice);
 }
 
+static bool same_operation(const struct mr_side *one, const struct mr_side *other)
+{
+    return one->thread == other->thread && one->of_thread == other->of_thread && one->node == other->node &&
+           one->what == other->what;
+}
+
+static bool same_pair(const struct mr_side *earlier, const struct mr_side *later, const struct mr_finding *finding)
+{
+    return same_operation(earlier, &finding->earlier) && same_operation(later, &finding->later);
+}
+
+/* Keeps the pair beside the finding's own, for witnesses: another pair of the same sites may do damage where the first
+ * one does none. With the lock held. */
+static void keep_pair(struct mr_finding *known, const struct mr_finding *finding)
+{
+    uint32_t pairs = known->pair_count;
+    if (obs_finding_is_of_mem(known->kind) || pairs == MR_FINDING_PAIRS ||
+        same_pair(&known->earlier, &known->later, finding))
+        return;
+    for (uint32_t i = 0; i < pairs; i++)
+        if (same_pair(&known->pairs[i].earlier, &known->pairs[i].later, finding))
+            return;
+    if (!known->pairs && !(known->pairs = malloc(MR_FINDING_PAIRS * sizeof *known->pairs)))
+        return;
+    known->pairs[pairs] =
+        (struct mr_finding_pair){finding->earlier, finding->later, finding->first, finding->end, finding->allocation};
+    __atomic_store_n(&known->pair_count, pairs + 1, __ATOMIC_RELEASE);
+}
+
 void obs_finding_note(const struct mr_finding *finding)
 {
     uint64_t hash = hash_side(0, &finding->earlier) + hash_side(0, &finding->later);
@@ -124,6 +153,7 @@ void obs_finding_note(const struct mr_finding *finding)
         if (!same_finding(known, finding))
             continue;
         __atomic_store_n(&known->further, known->further + 1, __ATOMIC_RELAXED);
+        keep_pair(known, finding);
         if (known->luck && !finding->luck)
             __atomic_store_n(&known->luck, false, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&lock);
@@ -135,6 +165,8 @@ void obs_finding_note(const struct mr_finding *finding)
         struct mr_finding *kept = &(*chunk)[number % CHUNK];
         *kept = *finding;
         kept->number = (uint32_t)number + 1;
+        kept->pairs = NULL;
+        kept->pair_count = 0;
         if (finding->kind != MR_FINDING_LEAK)
             kept->further = 0;
         say(kept);

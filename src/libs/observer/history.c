@@ -162,8 +162,10 @@ static struct mr_side side_of(const struct obs_operation *operation, uint32_t ho
 static void report(enum mr_finding_kind kind, const struct mr_side *one, const struct mr_side *other,
                    struct obs_run run, const struct obs_told *told, bool luck)
 {
-    /* What the host's code does by itself has the number of the latest call before it. */
-    bool in_order = one->number < other->number || (one->number == other->number && one->call != obs_host_code);
+    /* What the host's code does by itself has the number of the latest call before it. Of two steps of one graph the
+     * earlier one is that whose node was made first. */
+    bool in_order = one->number < other->number ||
+                    (one->number == other->number && one->call != obs_host_code && one->node <= other->node);
     struct mr_finding finding = {.kind = kind,
                                  .earlier = in_order ? *one : *other,
                                  .later = in_order ? *other : *one,
@@ -260,8 +262,8 @@ struct comparison {
     struct obs_operation *operation;
     const struct obs_told *told;
     struct obs_touched *touched;
-    bool done;         /* a note of the operation's own says it already: no need to look on */
-    bool needless;     /* a later operation's note stands for it */
+    bool done; /* a note of the operation's own says it already: no need to look on */
+    bool needless; /* a later operation's note stands for it */
     struct note *same; /* a note of the same bytes that is needless now; still in the tree */
     struct note *spare; /* one that was taken out */
     struct note *grown; /* one that has taken the new bytes in */

@@ -53,6 +53,8 @@ struct obs_stream {
     bool pure;                     /* `now.before` is what the lane knew then, or less */
     bool to_be_known, to_be_joined; /* it is in the lists of its context */
     uint64_t legacy_seen;          /* up to which tick of the legacy stream it is behind */
+    uint64_t last_call;            /* the call, of its thread, whose work is the latest one; 0: it had none */
+    uint32_t last_thread;
     uint64_t legacy_made;          /* up to which tick of the legacy stream that had work before this one was made */
 };
 

@@ -90,6 +90,8 @@ static struct obs_operation *in_stream(struct obs_call *call, enum mr_side_what 
     if (operation) {
         operation->side = call->side;
         operation->side.what = what;
+        operation->side.behind = stream->last_call;
+        operation->side.behind_thread = stream->last_thread;
         operation->side.stream = stream->id;
         operation->side.stream_kind = stream->kind;
     }

@@ -225,6 +225,8 @@ void obs_order_bind(const struct mr_observed_work *work)
                                                      work->kind == MR_OBSERVED_COPY ? &early : NULL);
     if (operation) {
         describe(&operation->side, call, work, stream);
+        stream->last_call = operation->side.of_thread;
+        stream->last_thread = operation->side.thread;
         if (early)
             early->side = operation->side;
         if (call && work->kind == MR_OBSERVED_GRAPH)

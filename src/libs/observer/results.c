@@ -110,13 +110,53 @@ static void put_side(const struct mr_side *side, const struct mr_observed_driver
     put_number("of_thread", side->of_thread);
     put_number("work", side->work);
     put_number("node", side->node);
+    if (side->behind) {
+        put_number("behind_thread", side->behind_thread);
+        put_number("behind", side->behind);
+    }
     obs_left_print("\"site\": %" PRIu32 "}", side->site);
+}
+
+static void put_allocation(const struct mr_finding_allocation *allocation)
+{
+    if (!allocation->number)
+        return;
+    obs_left_print("\"allocation\": {");
+    put_number("first", allocation->base);
+    put_number("size", allocation->size);
+    put_text("call", allocation->call);
+    put_number("thread", allocation->thread);
+    put_number("of_thread", allocation->of_thread);
+    put_text("freed_call", allocation->free_call);
+    put_number("freed_site", allocation->free_site);
+    obs_left_print("\"site\": %" PRIu32 "}, ", allocation->site);
+}
+
+/* Further pairs, for witnesses alone. */
+static void put_pairs(const struct mr_finding *finding, const struct mr_observed_driver *driver)
+{
+    uint32_t count = __atomic_load_n(&finding->pair_count, __ATOMIC_ACQUIRE);
+    if (!count)
+        return;
+    obs_left_print("\"pairs\": [");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct mr_finding_pair *pair = &finding->pairs[i];
+        obs_left_print("%s{", i ? ", " : "");
+        put_number("first", pair->first);
+        put_number("bytes", pair->end - pair->first);
+        put_allocation(&pair->allocation);
+        obs_left_print("\"sides\": [");
+        put_side(&pair->later, driver);
+        obs_left_put(", ", 2);
+        put_side(&pair->earlier, driver);
+        obs_left_print("]}");
+    }
+    obs_left_print("], ");
 }
 
 static void put_finding(const struct mr_finding *finding, const struct mr_observed_driver *driver)
 {
     bool of_mem = obs_finding_is_of_mem(finding->kind);
-    const struct mr_finding_allocation *allocation = &finding->allocation;
     obs_left_print("%s\n{", finding->number > 1 ? "," : "");
     put_text("tool", of_mem ? "mem" : "race");
     put_text("kind", obs_finding_kind_name(finding->kind));
@@ -129,17 +169,8 @@ static void put_finding(const struct mr_finding *finding, const struct mr_observ
     obs_left_print("\"rough\": %s, ", (finding->earlier.how | finding->later.how) & MR_ACCESS_ROUGH ? "true" : "false");
     put_text("missing", finding->missing);
     put_text("advice", finding->advice);
-    if (allocation->number) {
-        obs_left_print("\"allocation\": {");
-        put_number("first", allocation->base);
-        put_number("size", allocation->size);
-        put_text("call", allocation->call);
-        put_number("thread", allocation->thread);
-        put_number("of_thread", allocation->of_thread);
-        put_text("freed_call", allocation->free_call);
-        put_number("freed_site", allocation->free_site);
-        obs_left_print("\"site\": %" PRIu32 "}, ", allocation->site);
-    }
+    put_allocation(&finding->allocation);
+    put_pairs(finding, driver);
     obs_left_print("\"sides\": [");
     put_side(&finding->later, driver);
     if (!of_mem || finding->earlier.call) {

@@ -63,7 +63,7 @@ struct obs_schedule {
     struct change changes[OBS_DEPTH_MOST];
     bool chosen; /* a work was chosen, and has not been asked about since */
     uint64_t chosen_work, chosen_node;
-    bool open; /* the witness's operation is held no longer */
+    bool open; /* the witness's operation is held no longer, and threads neither */
     bool over; /* nothing is held */
     struct progress hold, until;
     struct { /* the work that the current call has queued last */
@@ -190,8 +190,13 @@ static bool same_call(const struct obs_operation_name *name, uint32_t thread, ui
 /* Is the work, or the step of it, all or part of the operation? A step is part of the whole run of its graph. */
 static bool is_part(const struct obs_operation_name *of, const struct obs_operation_name *name, uint64_t node)
 {
-    return same_call(of, name->thread, name->call) && (of->work == 0 || of->work == name->work) &&
-           (of->node == 0 || of->node == node);
+    return of->kind == OBS_OF_CALL && same_call(of, name->thread, name->call) &&
+           (of->work == 0 || of->work == name->work) && (of->node == 0 || of->node == node);
+}
+
+static bool is_code(const struct obs_operation_name *of, uint32_t thread, uint64_t call)
+{
+    return of->kind == OBS_OF_CODE && same_call(of, thread, call);
 }
 
 bool obs_schedule_bound(struct obs_schedule *schedule, uint64_t work, uint64_t stream, uint32_t thread, uint64_t call)
@@ -210,7 +215,7 @@ bool obs_schedule_bound(struct obs_schedule *schedule, uint64_t work, uint64_t s
                           .order = ++schedule->works,
                           .stream = stream,
                           .chain = chain_of(schedule, stream),
-                          .name = {thread, call, ++schedule->last.work, 0},
+                          .name = {.thread = thread, .call = call, .work = ++schedule->last.work},
                           .next = *list};
     *list = at;
     schedule->live_count++;
@@ -231,6 +236,15 @@ enum obs_role obs_schedule_role(const struct obs_schedule *schedule, uint64_t wo
     if (hold->node == node && is_part(hold, &live->name, node))
         return OBS_HELD;
     return until->node == node && is_part(until, &live->name, node) ? OBS_AWAITED : OBS_NO_ROLE;
+}
+
+enum obs_role obs_schedule_code_role(const struct obs_schedule *schedule, uint32_t thread, uint64_t call)
+{
+    if (!schedule->options.witness)
+        return OBS_NO_ROLE;
+    if (is_code(&schedule->options.hold, thread, call))
+        return OBS_HELD;
+    return is_code(&schedule->options.until, thread, call) ? OBS_AWAITED : OBS_NO_ROLE;
 }
 
 /* ---- asking ---- */
@@ -262,12 +276,20 @@ static void note_held(struct obs_schedule *schedule, const struct live *live, ui
                                                            .role = role};
 }
 
+/* The operation that is held begins. */
+static void held_begins(struct obs_schedule *schedule)
+{
+    if (schedule->hold.began)
+        return;
+    schedule->hold.began = true;
+    schedule->counts.let_go +=
+        schedule->options.mode == OBS_PLAIN && schedule->options.until.kind != OBS_REST && !schedule->until.ended;
+}
+
 static bool begins(struct obs_schedule *schedule, enum obs_role role)
 {
-    if (role == OBS_HELD && !schedule->hold.began) {
-        schedule->hold.began = true;
-        schedule->counts.let_go += !schedule->until.ended;
-    }
+    if (role == OBS_HELD)
+        held_begins(schedule);
     if (role == OBS_AWAITED)
         schedule->until.began = true;
     return true;
@@ -308,6 +330,20 @@ static bool look_at(struct progress *progress)
     return progress->ended = true;
 }
 
+static struct host *host_that(struct obs_schedule *schedule, enum obs_host state);
+static enum obs_decision go_on(struct obs_schedule *schedule, enum obs_host stopped);
+
+/* Is `until` done, just now? Then what waited for it may begin: true if there is something. */
+static bool look_at_until(struct obs_schedule *schedule)
+{
+    if (!look_at(&schedule->until))
+        return false;
+    bool thread = host_that(schedule, OBS_HOST_HELD) != NULL;
+    if (thread)
+        go_on(schedule, OBS_HOST_HELD);
+    return thread || schedule->held_count > 0;
+}
+
 /* The end of a work, or of a step. With its run a step is over that was left out. */
 static void count_end(struct progress *progress, const struct obs_operation_name *of, const struct live *live,
                       uint64_t node)
@@ -327,7 +363,7 @@ bool obs_schedule_ended(struct obs_schedule *schedule, uint64_t work, uint64_t n
         if (live)
             count_end(&schedule->until, until, live, node);
         look_at(&schedule->hold);
-        again = look_at(&schedule->until) && schedule->held_count > 0;
+        again = look_at_until(schedule);
     }
     if (node != 0)
         return again;
@@ -346,14 +382,26 @@ bool obs_schedule_ended(struct obs_schedule *schedule, uint64_t work, uint64_t n
 
 bool obs_schedule_left(struct obs_schedule *schedule, uint32_t thread, uint64_t call)
 {
+    const struct obs_operation_name *hold = &schedule->options.hold, *until = &schedule->options.until;
     if (!schedule->options.witness)
         return false;
-    if (same_call(&schedule->options.hold, thread, call))
-        schedule->hold.left = true;
-    if (same_call(&schedule->options.until, thread, call))
-        schedule->until.left = true;
+    schedule->hold.left |= hold->kind == OBS_OF_CALL && same_call(hold, thread, call);
+    schedule->until.left |= until->kind == OBS_OF_CALL && same_call(until, thread, call);
+    schedule->until.began |= is_code(until, thread, call);
+    if (is_code(hold, thread, call) && (schedule->options.mode != OBS_PLAIN || schedule->until.ended))
+        held_begins(schedule);
     look_at(&schedule->hold);
-    return look_at(&schedule->until) && schedule->held_count > 0;
+    return look_at_until(schedule);
+}
+
+bool obs_schedule_entered(struct obs_schedule *schedule, uint32_t thread, uint64_t call)
+{
+    if (!schedule->options.witness)
+        return false;
+    schedule->hold.left |= is_code(&schedule->options.hold, thread, call - 1);
+    schedule->until.left |= is_code(&schedule->options.until, thread, call - 1);
+    look_at(&schedule->hold);
+    return look_at_until(schedule);
 }
 
 /* ---- host threads ---- */
@@ -361,6 +409,14 @@ bool obs_schedule_left(struct obs_schedule *schedule, uint32_t thread, uint64_t 
 bool obs_schedule_stops(const struct obs_schedule *schedule)
 {
     return schedule->options.mode == OBS_EAGER || schedule->options.mode == OBS_RANDOM;
+}
+
+bool obs_schedule_holds_code(struct obs_schedule *schedule, uint32_t thread, uint64_t call)
+{
+    bool holds = schedule->options.witness && schedule->options.mode == OBS_PLAIN && !schedule->open &&
+                 !schedule->over && !schedule->until.ended && is_code(&schedule->options.hold, thread, call);
+    schedule->counts.held |= holds;
+    return holds;
 }
 
 void obs_schedule_host(struct obs_schedule *schedule, uint32_t thread, enum obs_host state, uint64_t wanted)
@@ -380,6 +436,16 @@ void obs_schedule_host(struct obs_schedule *schedule, uint32_t thread, enum obs_
         *host = schedule->hosts[--schedule->host_count];
 }
 
+bool obs_schedule_gone(struct obs_schedule *schedule, uint32_t thread)
+{
+    const struct obs_operation_name *until = &schedule->options.until;
+    obs_schedule_host(schedule, thread, OBS_HOST_GONE, 0);
+    if (!schedule->options.witness || until->kind != OBS_OF_CODE || until->thread != thread || !schedule->until.began)
+        return false;
+    schedule->until.left = true;
+    return look_at_until(schedule);
+}
+
 static struct host *host_that(struct obs_schedule *schedule, enum obs_host state)
 {
     for (size_t i = 0; i < schedule->host_count; i++)
@@ -397,7 +463,8 @@ static bool any_waits(struct obs_schedule *schedule)
 static bool all_wait(const struct obs_schedule *schedule)
 {
     for (size_t i = 0; i < schedule->host_count; i++)
-        if (schedule->hosts[i].host != OBS_HOST_WAITS && schedule->hosts[i].host != OBS_HOST_POLLS)
+        if (schedule->hosts[i].host != OBS_HOST_WAITS && schedule->hosts[i].host != OBS_HOST_POLLS &&
+            schedule->hosts[i].host != OBS_HOST_HELD)
             return false;
     return schedule->host_count > 0;
 }
@@ -409,6 +476,8 @@ static enum obs_decision go_on(struct obs_schedule *schedule, enum obs_host stop
     for (size_t i = 0; i < schedule->host_count; i++)
         if (schedule->hosts[i].host == stopped)
             schedule->hosts[i] = (struct host){.thread = schedule->hosts[i].thread, .host = OBS_HOST_RUNS};
+    if (stopped == OBS_HOST_HELD)
+        held_begins(schedule);
     return OBS_THREAD;
 }
 
@@ -541,8 +610,11 @@ static const struct held *next_held(struct obs_schedule *schedule)
 /* A witness holds an operation that everything waits for: it is let go. */
 static bool gives_in(struct obs_schedule *schedule)
 {
-    if (schedule->options.mode != OBS_PLAIN || schedule->held_count == 0 || !all_wait(schedule))
+    bool thread = host_that(schedule, OBS_HOST_HELD) != NULL;
+    if (schedule->options.mode != OBS_PLAIN || (schedule->held_count == 0 && !thread) || !all_wait(schedule))
         return false;
+    if (thread)
+        go_on(schedule, OBS_HOST_HELD);
     return schedule->open = true;
 }
 
@@ -572,9 +644,12 @@ enum obs_decision obs_schedule_overdue(struct obs_schedule *schedule)
     struct host *host = host_that(schedule, OBS_HOST_STOPS);
     if (!host)
         host = host_that(schedule, OBS_HOST_POLLS);
+    if (!host)
+        host = host_that(schedule, OBS_HOST_HELD);
     if (!held && !host)
         return OBS_NOTHING;
     schedule->counts.overdue++;
+    schedule->open |= host && host->host == OBS_HOST_HELD;
     if (host) /* what it does may be what the works that run wait for */
         return go_on(schedule, host->host);
     if (schedule->options.mode == OBS_PLAIN)
@@ -586,15 +661,18 @@ enum obs_decision obs_schedule_overdue(struct obs_schedule *schedule)
 
 bool obs_schedule_open(struct obs_schedule *schedule)
 {
+    bool thread = host_that(schedule, OBS_HOST_HELD) != NULL;
     schedule->over = true;
-    return schedule->held_count > 0;
+    if (thread)
+        go_on(schedule, OBS_HOST_HELD);
+    return thread || schedule->held_count > 0;
 }
 
 struct obs_schedule_counts obs_schedule_count(const struct obs_schedule *schedule)
 {
     struct obs_schedule_counts counts = schedule->counts;
-    counts.began = schedule->hold.began;
-    counts.until_began = schedule->until.began;
+    counts.began = schedule->hold.began || schedule->hold.left;
+    counts.until_began = schedule->until.began || schedule->until.left || schedule->options.until.kind == OBS_REST;
     counts.ended = schedule->hold.ended;
     counts.until_ended = schedule->until.ended;
     return counts;

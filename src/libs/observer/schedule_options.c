@@ -45,11 +45,17 @@ static bool read_name(const char *text, struct obs_operation_name *out)
 {
     uint64_t work = 0;
     *out = (struct obs_operation_name){0};
+    if (strcmp(text, "rest") == 0) {
+        out->kind = OBS_REST;
+        return true;
+    }
     if (!call_at(&text, &out->thread, &out->call) ||
         (sign_at(&text, '.') && !number_at(&text, 10, UINT32_MAX, &work)) ||
         (sign_at(&text, '@') && !number_at(&text, 16, UINT64_MAX, &out->node)))
         return false;
     out->work = (uint32_t)work;
+    if (!out->work && !out->node && sign_at(&text, '+'))
+        out->kind = OBS_OF_CODE;
     return !*text;
 }
 
@@ -68,11 +74,16 @@ static bool read_number(const char *text, int base, uint64_t least, uint64_t mos
 void obs_schedule_write_name(const struct obs_operation_name *name, char *out, size_t size)
 {
     char work[16] = "", node[24] = "";
+    if (name->kind == OBS_REST) {
+        snprintf(out, size, "rest");
+        return;
+    }
     if (name->work)
         snprintf(work, sizeof work, ".%" PRIu32, name->work);
     if (name->node)
         snprintf(node, sizeof node, "@%" PRIx64, name->node);
-    snprintf(out, size, "%" PRIu32 ".%" PRIu64 "%s%s", name->thread, name->call, work, node);
+    snprintf(out, size, "%" PRIu32 ".%" PRIu64 "%s%s%s", name->thread, name->call, work, node,
+             name->kind == OBS_OF_CODE ? "+" : "");
 }
 
 struct seen {
@@ -92,7 +103,7 @@ static bool read_value(const char *key, const char *value, struct obs_schedule_o
     if (strcmp(key, "bytes") == 0)
         return read_bytes(value, &out->bytes);
     if (strcmp(key, "hold") == 0)
-        return seen->hold = read_name(value, &out->hold);
+        return seen->hold = read_name(value, &out->hold) && out->hold.kind != OBS_REST;
     if (strcmp(key, "until") == 0)
         return seen->until = read_name(value, &out->until);
     if (strcmp(key, "depth") == 0 && read_number(value, 10, 1, OBS_DEPTH_MOST, &number)) {
@@ -145,8 +156,8 @@ bool obs_schedule_read(const char *text, struct obs_schedule_options *out, char 
         }
         text += length + (text[length] == ':');
     }
-    if (seen.hold != seen.until || (seen.hold && out->mode != OBS_PLAIN)) {
-        snprintf(problem, size, "hold=NAME and until=NAME belong together, and to the schedule plain");
+    if (seen.hold != seen.until || (seen.hold && out->mode != OBS_PLAIN && out->mode != OBS_EAGER)) {
+        snprintf(problem, size, "hold=NAME and until=NAME belong together, and to the schedules plain and eager");
         return false;
     }
     out->witness = seen.hold;

@@ -31,6 +31,7 @@ static pthread_cond_t moved = PTHREAD_COND_INITIALIZER; /* host threads that hav
 static pthread_key_t gone;
 static bool acts; /* there is something to hold or to stop */
 static _Atomic uint64_t moves;
+static _Atomic uint64_t host_functions; /* that run: one may wait for what a thread that has stopped would do */
 
 /* What the tool knows of the running thread. */
 static _Thread_local bool is_worker, is_known;
@@ -48,8 +49,8 @@ static void carry_out(enum obs_decision decision)
         obs_schedule_forget(schedule);
         driver->ask_again(); /* with the lock: nobody decides before all have been asked about again */
     }
-    if (decision == OBS_THREAD)
-        pthread_cond_broadcast(&moved);
+    if (decision != OBS_NOTHING)
+        pthread_cond_broadcast(&moved); /* a witness may hold a thread, too */
     pthread_mutex_unlock(&lock);
     if (decision != OBS_NOTHING)
         note_move();
@@ -118,6 +119,8 @@ static void tool_begin(const struct mr_observed_work *work)
 {
     enum obs_role role = role_of(work);
     note_move();
+    if (work->kind == MR_OBSERVED_HOST)
+        atomic_fetch_add_explicit(&host_functions, 1, memory_order_relaxed);
     if (role != OBS_NO_ROLE)
         keep_bytes(role == OBS_HELD ? OBS_HELD_BEGINS : OBS_AWAITED_BEGINS);
 }
@@ -127,6 +130,8 @@ static void tool_end(const struct mr_observed_work *work, CUresult status)
     enum obs_role role = role_of(work);
     (void)status;
     note_move();
+    if (work->kind == MR_OBSERVED_HOST)
+        atomic_fetch_sub_explicit(&host_functions, 1, memory_order_relaxed);
     if (role != OBS_NO_ROLE)
         keep_bytes(role == OBS_HELD ? OBS_HELD_ENDS : OBS_AWAITED_ENDS);
     pthread_mutex_lock(&lock);
@@ -138,8 +143,8 @@ static void tool_end(const struct mr_observed_work *work, CUresult status)
 static void thread_gone(void *value)
 {
     pthread_mutex_lock(&lock);
-    obs_schedule_host(schedule, (uint32_t)(uintptr_t)value, OBS_HOST_GONE, 0);
-    pthread_mutex_unlock(&lock);
+    bool again = obs_schedule_gone(schedule, (uint32_t)(uintptr_t)value);
+    carry_out(again ? OBS_WORK : OBS_NOTHING);
     driver->ask_again(); /* a witness may have waited for what it would do */
 }
 
@@ -154,19 +159,34 @@ static void know_thread(uint32_t number)
     pthread_mutex_unlock(&lock);
 }
 
+/* The thread's code behind its call number `call` begins or ends, or nothing is known of it. */
+static void keep_bytes_of_code(uint64_t call, bool begins)
+{
+    enum obs_role role = obs_schedule_code_role(schedule, obs_thread_here()->number, call);
+    if (role == OBS_HELD)
+        keep_bytes(begins ? OBS_HELD_BEGINS : OBS_HELD_ENDS);
+    else if (role == OBS_AWAITED)
+        keep_bytes(begins ? OBS_AWAITED_BEGINS : OBS_AWAITED_ENDS);
+}
+
 static void tool_enter(struct mr_observed_call *call)
 {
+    const struct obs_thread *thread = obs_thread_here();
     (void)call;
     note_move();
     if (acts)
-        know_thread(obs_thread_here()->number);
+        know_thread(thread->number);
+    if (!acts || is_worker || !obs_schedule_state.options.witness)
+        return;
+    keep_bytes_of_code(thread->calls - 1, false);
+    pthread_mutex_lock(&lock);
+    carry_out(obs_schedule_entered(schedule, thread->number, thread->calls) ? OBS_WORK : OBS_NOTHING);
 }
 
-/* Stops the running thread until the schedule lets it go on. */
+/* Stops the running thread until the schedule lets it go on. With the lock, which is let go. */
 static void stop(enum obs_host how)
 {
     uint32_t number = obs_thread_here()->number;
-    pthread_mutex_lock(&lock);
     obs_schedule_host(schedule, number, how, 0);
     pthread_mutex_unlock(&lock);
     driver->ask_again();
@@ -183,6 +203,17 @@ static void count_asks(const struct mr_observed_call *call, CUresult status)
         asks = status == CUDA_ERROR_NOT_READY ? asks + 1 : 0;
 }
 
+/* The thread goes on with its own code, once that may begin. */
+static void begin_code(const struct obs_thread *thread)
+{
+    pthread_mutex_lock(&lock);
+    if (obs_schedule_holds_code(schedule, thread->number, thread->calls))
+        stop(OBS_HOST_HELD);
+    else
+        pthread_mutex_unlock(&lock);
+    keep_bytes_of_code(thread->calls, true);
+}
+
 static void tool_leave(struct mr_observed_call *call, CUresult status)
 {
     const struct obs_thread *thread = obs_thread_here();
@@ -195,10 +226,12 @@ static void tool_leave(struct mr_observed_call *call, CUresult status)
     bool again = obs_schedule_left(schedule, thread->number, thread->calls);
     bool stops = obs_schedule_stops(schedule) && obs_schedule_any(schedule);
     carry_out(again ? OBS_WORK : OBS_NOTHING);
-    if (asks >= ASKS)
-        stop(OBS_HOST_POLLS);
-    else if (stops)
-        stop(OBS_HOST_STOPS);
+    if (asks >= ASKS || stops) {
+        pthread_mutex_lock(&lock);
+        stop(asks >= ASKS ? OBS_HOST_POLLS : OBS_HOST_STOPS);
+    }
+    if (obs_schedule_state.options.witness)
+        begin_code(thread);
 }
 
 static void tool_waits(bool on, uint64_t stream)
@@ -235,7 +268,8 @@ static void *look(void *data)
         uint64_t now = atomic_load_explicit(&moves, memory_order_relaxed);
         still = now == seen ? still + 1 : 0;
         seen = now;
-        if (still < 8 || (still < 8 * BUSY_PATIENCE && !driver->at_rest()))
+        bool busy = atomic_load_explicit(&host_functions, memory_order_relaxed) == 0 && !driver->at_rest();
+        if (still < 8 || (still < 8 * BUSY_PATIENCE && busy))
             continue;
         still = 0;
         pthread_mutex_lock(&lock);

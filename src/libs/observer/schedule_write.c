@@ -30,7 +30,10 @@ static uintptr_t made_by(uint32_t call, const void *params)
         DEVICE(cuMemAllocAsync, dptr);
         DEVICE(cuMemAllocFromPoolAsync, dptr);
         DEVICE(cuIpcOpenMemHandle_v2, pdptr);
+        DEVICE(cuMemPoolImportPointer, ptr_out);
         DEVICE(cuModuleGetGlobal_v2, dptr);
+        DEVICE(cuLibraryGetGlobal, dptr);
+        DEVICE(cuLibraryGetManaged, dptr);
         HOST(cuMemHostAlloc, pp);
         HOST(cuMemAllocHost_v2, pp);
     case MR_CALL_cuMemHostRegister_v2:
