@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVTX: names for objects of the driver, which nobody reads (nvToolsExt.h). */
+/* NVTX: names for objects of the driver (nvToolsExt.h). */
 #ifndef MILLRACE_NVTOOLSEXTCUDA_H
 #define MILLRACE_NVTOOLSEXTCUDA_H
 
@@ -20,45 +20,47 @@ typedef enum nvtxResourceCUDAType_t {
     NVTX_RESOURCE_TYPE_CUDA_EVENT = NVTX_RESOURCE_MAKE_TYPE(CUDA, 4)
 } nvtxResourceCUDAType_t;
 
+#ifndef NVTX_NO_IMPL
 NVTX_DECLSPEC void NVTX_API nvtxNameCuDeviceA(CUdevice device, const char *name)
 {
-    (void)device; (void)name;
+    MILLRACE_NVTX_DO(CUDA, 1, (CUdevice, const char *), (device, name));
 }
 
 NVTX_DECLSPEC void NVTX_API nvtxNameCuDeviceW(CUdevice device, const wchar_t *name)
 {
-    (void)device; (void)name;
+    MILLRACE_NVTX_DO(CUDA, 2, (CUdevice, const wchar_t *), (device, name));
 }
 
 NVTX_DECLSPEC void NVTX_API nvtxNameCuContextA(CUcontext context, const char *name)
 {
-    (void)context; (void)name;
+    MILLRACE_NVTX_DO(CUDA, 3, (CUcontext, const char *), (context, name));
 }
 
 NVTX_DECLSPEC void NVTX_API nvtxNameCuContextW(CUcontext context, const wchar_t *name)
 {
-    (void)context; (void)name;
+    MILLRACE_NVTX_DO(CUDA, 4, (CUcontext, const wchar_t *), (context, name));
 }
 
 NVTX_DECLSPEC void NVTX_API nvtxNameCuStreamA(CUstream stream, const char *name)
 {
-    (void)stream; (void)name;
+    MILLRACE_NVTX_DO(CUDA, 5, (CUstream, const char *), (stream, name));
 }
 
 NVTX_DECLSPEC void NVTX_API nvtxNameCuStreamW(CUstream stream, const wchar_t *name)
 {
-    (void)stream; (void)name;
+    MILLRACE_NVTX_DO(CUDA, 6, (CUstream, const wchar_t *), (stream, name));
 }
 
 NVTX_DECLSPEC void NVTX_API nvtxNameCuEventA(CUevent event, const char *name)
 {
-    (void)event; (void)name;
+    MILLRACE_NVTX_DO(CUDA, 7, (CUevent, const char *), (event, name));
 }
 
 NVTX_DECLSPEC void NVTX_API nvtxNameCuEventW(CUevent event, const wchar_t *name)
 {
-    (void)event; (void)name;
+    MILLRACE_NVTX_DO(CUDA, 8, (CUevent, const wchar_t *), (event, name));
 }
+#endif
 
 #ifdef __cplusplus
 }

@@ -15,40 +15,11 @@ import sys
 import tempfile
 import unittest
 
+from timeline import Timeline, check_form, nanoseconds
+
 MILLRACE, PROGRAM = map(os.path.abspath, sys.argv[1:3])
 ROUNDS, COUNT, THREADS = 8, 1 << 16, 3
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-def nanoseconds(microseconds: float) -> int:
-    return round(microseconds * 1000)
-
-
-class Timeline:
-    """A file in Chrome's trace format, spans in nanoseconds."""
-
-    def __init__(self, text: str) -> None:
-        self.data = json.loads(text)
-        self.events = self.data["traceEvents"]
-        self.processes = self.data["millrace"]["processes"]
-        self.lanes = {(e["pid"], e["tid"]): e["args"] for e in self.events if e["ph"] == "M" and e["name"] == "thread_name"}
-        self.spans = [{**e, "from": nanoseconds(e["ts"]), "to": nanoseconds(e["ts"]) + nanoseconds(e["dur"])} for e in self.events if e["ph"] == "X"]
-        self.by_lane = collections.defaultdict(list)
-        for span in self.spans:
-            self.by_lane[span["pid"], span["tid"]].append(span)
-        self.calls = [s for s in self.spans if s["cat"] == "call"]
-        self.slices = [s for s in self.spans if s["cat"] == "slice"]
-        self.works = [s for s in self.spans if s["cat"] not in ("call", "slice")]
-        self.arrows = collections.defaultdict(dict)
-        for e in self.events:
-            if e["ph"] in "sf":
-                self.arrows[e["id"]][e["ph"]] = e
-
-    def at(self, event: dict) -> list[dict]:
-        """The spans that a moment of a lane is in, outermost first."""
-        moment = nanoseconds(event["ts"])
-        inside = [s for s in self.by_lane[event["pid"], event["tid"]] if s["from"] <= moment < s["to"] or s["from"] == moment == s["to"]]
-        return sorted(inside, key=lambda s: (s["from"], -s["to"]))
 
 
 class Trace(unittest.TestCase):
@@ -75,26 +46,7 @@ class Trace(unittest.TestCase):
 
     def check_form(self, timeline):
         """What is true of every timeline."""
-        for event in timeline.events:
-            self.assertIn(event["ph"], "MXsf")
-            if event["ph"] != "M":
-                self.assertIn((event["pid"], event["tid"]), timeline.lanes)
-                self.assertGreaterEqual(event["ts"], 0)
-        tids = [tid for _, tid in timeline.lanes]
-        self.assertEqual(len(tids), len(set(tids)))
-        for lane, spans in timeline.by_lane.items():
-            open_until = []
-            for span in sorted(spans, key=lambda s: (s["from"], -s["to"])):
-                while open_until and open_until[-1] <= span["from"]:
-                    open_until.pop()
-                self.assertTrue(not open_until or span["to"] <= open_until[-1], f"{span} crosses another in lane {timeline.lanes[lane]}")
-                if span["to"] > span["from"]:
-                    open_until.append(span["to"])
-        for name, ends in timeline.arrows.items():
-            self.assertEqual(set(ends), {"s", "f"}, name)
-            self.assertLessEqual(nanoseconds(ends["s"]["ts"]), nanoseconds(ends["f"]["ts"]))
-            for end in ends.values():
-                self.assertTrue(timeline.at(end), f"an arrow's end is in no span: {end}")
+        check_form(self, timeline)
         self.check_sums(timeline)
 
     def check_sums(self, timeline):

@@ -74,7 +74,8 @@ bool observed_environment(const char *command, const struct tool_paths *paths, c
         return observed_cannot(command, "cannot read", observer);
     if (!tool_environment(command))
         return false;
-    if (setenv("MILLRACE_OBSERVE", tools, 1) == 0 && setenv("MILLRACE_OBSERVE_OUT", folder, 1) == 0)
+    if (setenv("MILLRACE_OBSERVE", tools, 1) == 0 && setenv("MILLRACE_OBSERVE_OUT", folder, 1) == 0 &&
+        setenv("NVTX_INJECTION64_PATH", observer, 1) == 0)
         return true;
     fprintf(stderr, "millrace %s: out of memory\n", command);
     return false;

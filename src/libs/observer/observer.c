@@ -12,12 +12,11 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/settings.h"
+#include "libs/observer/folder.h"
 #include "libs/observer/threads.h"
 #include "libs/observer/tool.h"
 #include "observe/calls.h"
@@ -293,25 +292,6 @@ static bool open_tool(const struct mr_observed_driver *driver, char *word)
     return true;
 }
 
-static bool find_folder(void)
-{
-    struct stat status;
-    folder = mr_setting_text(MR_SETTING_OBSERVE_OUT);
-    if (!*folder)
-        folder = ".";
-    folder = realpath(folder, NULL); /* the program may change its working directory */
-    if (folder && stat(folder, &status) == 0 && !S_ISDIR(status.st_mode)) {
-        errno = ENOTDIR;
-        folder = NULL;
-    }
-    if (!folder || access(folder, W_OK | X_OK) != 0) {
-        mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE_OUT: the folder %s can't be written to: %s; nothing is observed",
-               mr_setting_text(MR_SETTING_OBSERVE_OUT), strerror(errno));
-        return false;
-    }
-    return true;
-}
-
 static bool open_tools(const struct mr_observed_driver *driver, const char *tools)
 {
     char *rest;
@@ -336,8 +316,8 @@ __attribute__((visibility("default"))) mr_observer_open millrace_observer;
 
 const struct mr_observer *millrace_observer(const struct mr_observed_driver *driver, const char *tools)
 {
-    mr_log_setup();
-    if (!find_folder())
+    folder = obs_folder();
+    if (!folder)
         return NULL;
     if (!open_tools(driver, tools)) {
         leave_mark();

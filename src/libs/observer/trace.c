@@ -4,14 +4,18 @@
  * It understands nothing: what belongs together, and which arrows there are, the command finds out. Options: "mib=N",
  * the file's size at most, and "sites=0", which leaves out where calls come from. */
 #include <stdatomic.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/settings.h"
+#include "libs/observer/folder.h"
 #include "libs/observer/modules.h"
 #include "libs/observer/sites.h"
 #include "libs/observer/tool.h"
+#include "libs/observer/trace.h"
 #include "libs/observer/trace_file.h"
 #include "observe/calls.h"
 
@@ -20,6 +24,7 @@ enum { DEFAULT_MIB = 1024, MOST_MIB = 1 << 20 };
 static const struct mr_observed_driver *driver;
 static CUresult (*stream_id)(CUstream stream, unsigned long long *id);
 static CUresult (*stream_captures)(CUstream stream, CUstreamCaptureStatus *status);
+static CUresult (*context_device)(CUdevice *device);
 static uint64_t most = (uint64_t)DEFAULT_MIB << 20;
 static bool sites = true, opened;
 static _Atomic uint32_t told_sites; /* all up to this number are in the file */
@@ -40,10 +45,11 @@ static bool take_option(const char *option, size_t length)
     return false;
 }
 
-static bool open_trace(const struct mr_observed_driver *given, const char *options)
+/* Those of one word of MILLRACE_OBSERVE, which ends where the text does or at a comma. */
+static bool take_options(const char *options)
 {
-    for (const char *option = options; *option;) {
-        size_t length = strcspn(option, ":");
+    for (const char *option = options; *option && *option != ',';) {
+        size_t length = strcspn(option, ":,");
         if (!take_option(option, length)) {
             mr_log(MR_LOG_ERROR,
                    "MILLRACE_OBSERVE: the tool trace takes mib=1 to mib=1048576 and sites=0, not '%.*s'; nothing is "
@@ -53,10 +59,18 @@ static bool open_trace(const struct mr_observed_driver *given, const char *optio
         }
         option += length + (option[length] == ':');
     }
+    return true;
+}
+
+static bool open_trace(const struct mr_observed_driver *given, const char *options)
+{
+    if (!take_options(options))
+        return false;
     driver = given;
     stream_id = (CUresult(*)(CUstream, unsigned long long *))given->function("cuStreamGetId");
     stream_captures = (CUresult(*)(CUstream, CUstreamCaptureStatus *))given->function("cuStreamIsCapturing");
-    return stream_id && stream_captures;
+    context_device = (CUresult(*)(CUdevice *))given->function("cuCtxGetDevice");
+    return stream_id && stream_captures && context_device;
 }
 
 /* ---- call sites ---- */
@@ -176,6 +190,22 @@ static struct effect effect_of(const struct mr_observed_call *call)
     }
 }
 
+/* The device of the context that the thread has, when it has another one than before. */
+static void put_context(struct trace_writer *writer, CUcontext context)
+{
+    CUdevice device = 0;
+    driver->pause(true);
+    bool good = context_device(&device) == CUDA_SUCCESS;
+    driver->pause(false);
+    struct trace_context *record = good ? trace_room(writer, sizeof *record, TRACE_CONTEXT) : NULL;
+    if (!record)
+        return;
+    record->record.more = (uint32_t)device;
+    record->context = (uintptr_t)context;
+    trace_done(record, sizeof *record);
+    writer->context = context;
+}
+
 static bool has_stream(enum trace_role role)
 {
     return role == TRACE_RECORDS || role == TRACE_WAITS || role == TRACE_HOST_STREAM;
@@ -188,6 +218,8 @@ static void enter(struct mr_observed_call *call)
     call->data = (void *)(uintptr_t)now;
     if (!writer)
         return;
+    if (call->context && call->context != writer->context)
+        put_context(writer, call->context);
     if (writer->depth < TRACE_DEPTH) {
         writer->open[writer->depth].name = trace_text(writer, call->name);
         writer->open[writer->depth].number = call->number;
@@ -196,19 +228,34 @@ static void enter(struct mr_observed_call *call)
     __atomic_store_n(&writer->depth, writer->depth + 1, __ATOMIC_RELEASE);
 }
 
-/* The stream's number. Records and waits in a capture are a graph's, so such a call has no effect, and its stream must
- * not be asked for its number: that would end the capture. */
-static uint64_t stream_of(struct effect *effect)
+/* The stream's number; false: it has none, or it captures. A stream that captures must not be asked for its number:
+ * that would end the capture. */
+static bool stream_number(CUstream stream, uint64_t *number)
 {
     unsigned long long id = 0;
     CUstreamCaptureStatus captures = CU_STREAM_CAPTURE_STATUS_NONE;
     driver->pause(true);
-    if (effect->stream != NULL && effect->stream != CU_STREAM_LEGACY) /* which never capture */
-        stream_captures(effect->stream, &captures);
-    if (captures != CU_STREAM_CAPTURE_STATUS_NONE || stream_id(effect->stream, &id) != CUDA_SUCCESS)
-        effect->role = TRACE_PLAIN;
+    if (stream != NULL && stream != CU_STREAM_LEGACY) /* which never capture */
+        stream_captures(stream, &captures);
+    bool good = captures == CU_STREAM_CAPTURE_STATUS_NONE && stream_id(stream, &id) == CUDA_SUCCESS;
     driver->pause(false);
-    return id;
+    *number = id;
+    return good;
+}
+
+uint64_t trace_stream_number(CUstream stream)
+{
+    uint64_t number;
+    return driver && stream_number(stream, &number) ? number : 0;
+}
+
+/* Records and waits in a capture are a graph's, so such a call has no effect. */
+static uint64_t stream_of(struct effect *effect)
+{
+    uint64_t number;
+    if (!stream_number(effect->stream, &number))
+        effect->role = TRACE_PLAIN;
+    return number;
 }
 
 static void leave(struct mr_observed_call *call, CUresult status)
@@ -308,6 +355,27 @@ static void slice(const struct mr_observed_work *work, unsigned worker, uint64_t
     record->from = from;
     record->to = to;
     trace_done(record, sizeof *record);
+}
+
+/* The word of MILLRACE_OBSERVE that asks for a trace; its options, or NULL: there is none. */
+static const char *asked_for(const char *tools)
+{
+    for (const char *word = tools; *word; word += strcspn(word, ","), word += *word == ',')
+        if (strncmp(word, "trace", 5) == 0 && (word[5] == 0 || word[5] == ',' || word[5] == ':'))
+            return word + 5 + (word[5] == ':');
+    return NULL;
+}
+
+bool trace_begin_early(void)
+{
+    const char *options = asked_for(mr_setting_text(MR_SETTING_OBSERVE)), *folder;
+    if (!options || (!driver && !take_options(options)) || !(folder = obs_folder()))
+        return false;
+    if (trace_file_open(folder, most))
+        return true;
+    mr_log(MR_LOG_ERROR, "ranges of NVTX are not in the trace: its file can't be made in %s: %s", folder,
+           strerror(errno));
+    return false;
 }
 
 /* Called first to begin, then when the process ends. */

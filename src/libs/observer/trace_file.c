@@ -26,6 +26,7 @@ static _Atomic uint32_t threads;
 static _Atomic(struct trace_writer *) writers;
 static _Atomic bool told;
 static pthread_key_t key;
+static bool forked; /* the chunks are the parent's */
 static _Thread_local struct trace_writer *here;
 
 /* Of threads that have ended, with what is left of their chunks. */
@@ -61,7 +62,12 @@ static int make_file(const char *folder)
     return -1;
 }
 
-bool trace_file_open(const char *folder, uint64_t most)
+static void in_child(void)
+{
+    forked = true;
+}
+
+static bool open_file(const char *folder, uint64_t most)
 {
     file = make_file(folder);
     if (file < 0)
@@ -72,7 +78,7 @@ bool trace_file_open(const char *folder, uint64_t most)
         return false;
     }
     head = mmap(NULL, TRACE_HEAD, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (head == MAP_FAILED || pthread_key_create(&key, thread_ends) != 0)
+    if (head == MAP_FAILED || pthread_key_create(&key, thread_ends) != 0 || pthread_atfork(NULL, NULL, in_child) != 0)
         return false;
     memcpy(head->magic, TRACE_MAGIC, sizeof head->magic);
     head->process = (uint64_t)getpid();
@@ -82,6 +88,18 @@ bool trace_file_open(const char *folder, uint64_t most)
     limit = most;
     atomic_store(&size, TRACE_HEAD);
     return true;
+}
+
+bool trace_file_open(const char *folder, uint64_t most)
+{
+    static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+    static bool tried, good;
+    pthread_mutex_lock(&opening);
+    if (!tried)
+        good = open_file(folder, most);
+    tried = true;
+    pthread_mutex_unlock(&opening);
+    return good;
 }
 
 static void no_room(void)
@@ -146,8 +164,10 @@ static struct trace_writer *old_writer(void)
 
 struct trace_writer *trace_writer_here(void)
 {
-    if (here)
+    if (here && !forked)
         return here;
+    if (forked)
+        return NULL;
     struct trace_writer *writer = old_writer();
     bool old = writer != NULL;
     if (!old)

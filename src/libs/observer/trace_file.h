@@ -24,6 +24,7 @@ struct trace_writer {
     uint32_t number;           /* from 1 up */
     uint64_t thread;           /* as the system numbers it */
     uint64_t named[TRACE_NAMES]; /* texts that this thread has given, by a hash of their addresses */
+    const void *context;       /* the last one that this thread has told of (trace_context) */
     /* Calls that the thread is in, outermost first. */
     uint32_t depth;
     struct {
@@ -31,10 +32,11 @@ struct trace_writer {
     } open[TRACE_DEPTH];
 };
 
-/* Makes the file in the folder. `most`: its size at most, in bytes. False with errno set. Once. */
+/* Makes the file in the folder, unless that has been done. `most`: its size at most, in bytes. False with errno set.
+ * Any thread. */
 bool trace_file_open(const char *folder, uint64_t most);
 
-/* The running thread's; NULL: memory is short. Any thread. */
+/* The running thread's; NULL: memory is short, or this is a child that fork has made. Any thread. */
 struct trace_writer *trace_writer_here(void);
 
 /* Room for a record of `size` bytes (a multiple of 8, at most 2,048) in the file, all 0 except its type; NULL: there is

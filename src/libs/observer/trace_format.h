@@ -39,6 +39,10 @@ enum trace_type {
     TRACE_BEGIN,
     TRACE_END,
     TRACE_SLICE,
+    TRACE_RANGE,
+    TRACE_RANGE_END,
+    TRACE_GIVEN,
+    TRACE_CONTEXT,
 };
 
 /* Each record begins so. */
@@ -112,6 +116,61 @@ struct trace_end {
 struct trace_slice {
     struct trace_record record;
     uint64_t work, node, from, to;
+};
+
+/* A context that calls are made in is of this device; more: its number. */
+struct trace_context {
+    struct trace_record record;
+    uint64_t context;
+};
+
+enum trace_range_kind {
+    TRACE_PUSHED, /* a range of the thread, which its next pop in the same domain ends */
+    TRACE_STARTED, /* a range of the process, which ends by its id */
+    TRACE_MARK, /* a moment */
+};
+
+enum trace_payload {
+    TRACE_NO_PAYLOAD,
+    TRACE_UINT64,
+    TRACE_INT64,
+    TRACE_DOUBLE,
+    TRACE_UINT32,
+    TRACE_INT32,
+    TRACE_FLOAT
+};
+
+/* NVTX: a range begins, or a mark; more: bytes of its message, which follows in UTF-8 without a 0. */
+struct trace_range {
+    struct trace_record record;
+    uint64_t time, id, domain, payload; /* id: of a started range, unique in the process; domain: 0: the default one */
+    uint32_t category, colour; /* category: 0: none; colour: 0xAARRGGBB, or 0 */
+    uint16_t kind, payload_type; /* enum trace_range_kind, enum trace_payload */
+    uint32_t spare;
+};
+
+/* A range ends; more: TRACE_PUSHED, or TRACE_STARTED. */
+struct trace_range_end {
+    struct trace_record record;
+    uint64_t time, id, domain;
+};
+
+enum trace_given_kind {
+    TRACE_GIVEN_DOMAIN, /* key: its number */
+    TRACE_GIVEN_CATEGORY, /* key: its number in `domain` */
+    TRACE_GIVEN_THREAD, /* key: the system's number */
+    TRACE_GIVEN_STREAM, /* key: cuStreamGetId's answer */
+    TRACE_GIVEN_EVENT, /* key: the handle; it may be another event's later */
+    TRACE_GIVEN_CONTEXT, /* key: the handle */
+    TRACE_GIVEN_DEVICE, /* key: its number */
+    TRACE_GIVEN_KINDS
+};
+
+/* NVTX: the program gives a thing a name; more: bytes of the name, which follows as above. The latest one counts. */
+struct trace_given {
+    struct trace_record record;
+    uint64_t time, key, domain;
+    uint32_t kind, spare; /* enum trace_given_kind */
 };
 
 #endif

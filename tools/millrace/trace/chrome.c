@@ -5,6 +5,8 @@
  * place in the order. Times are microseconds with three digits after the point, from the first moment on. What the
  * format has no word for stands under "millrace", which viewers leave alone. */
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #include "base/utf8.h"
 #include "model.h"
@@ -55,9 +57,16 @@ static void begin(FILE *out, const char *phase, const struct timeline_process *p
     put_time(out, "ts", time > start ? time - start : 0);
 }
 
+/* What a viewer sorts and colours lanes by. */
+static const char *const lane_kinds[] = {"ranges", "ranges", "host thread", "stream", "worker"};
+
+static uint64_t number_of(const struct timeline_process *process, const struct timeline_lane *lane)
+{
+    return lane->kind == LANE_THREAD || lane->kind == LANE_PUSHED ? process->threads[lane->of].thread : lane->of;
+}
+
 static void put_lanes(FILE *out, const struct timeline_process *process, size_t index)
 {
-    static const char *const kinds[] = {"host thread", "stream", "worker"};
     fprintf(out,
             "%s{\"ph\":\"M\",\"pid\":%" PRIu64 ",\"name\":\"process_name\",\"args\":{\"name\":", index ? ",\n" : "\n",
             process->shown);
@@ -67,17 +76,15 @@ static void put_lanes(FILE *out, const struct timeline_process *process, size_t 
             process->shown, index);
     for (size_t i = 0; i < process->lanes_count; i++) {
         const struct timeline_lane *lane = &process->lanes[i];
-        uint64_t order = ((uint64_t)lane->kind << 24) + (lane->of << 6) + (lane->further < 63 ? lane->further : 63);
         fprintf(out,
                 ",\n{\"ph\":\"M\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"name\":\"thread_name\",\"args\":{\"name\":",
                 process->shown, lane->id);
         put(out, lane->name);
-        fprintf(out, ",\"kind\":\"%s\",\"number\":%" PRIu64 "}}", kinds[lane->kind],
-                lane->kind == LANE_THREAD ? process->threads[lane->of].thread : lane->of);
+        fprintf(out, ",\"kind\":\"%s\",\"number\":%" PRIu64 "}}", lane_kinds[lane->kind], number_of(process, lane));
         fprintf(out,
                 ",\n{\"ph\":\"M\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64
-                ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%" PRIu64 "}}",
-                process->shown, lane->id, order < INT32_MAX ? order : INT32_MAX);
+                ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%" PRIu32 "}}",
+                process->shown, lane->id, lane->order);
     }
 }
 
@@ -111,6 +118,8 @@ static void put_call(FILE *out, const struct timeline_process *process, const st
         fprintf(out, ",\"status\":%d", call->status);
     if (call->role != TRACE_PLAIN && call->role != TRACE_HOST_STREAM && call->role != TRACE_HOST_ALL)
         fprintf(out, ",\"event\":\"0x%" PRIx64 "\"", call->event);
+    if (call->event_name)
+        put_text(out, "event name", call->event_name);
     if (call->role == TRACE_RECORDS || call->role == TRACE_WAITS || call->role == TRACE_HOST_STREAM)
         fprintf(out, ",\"stream\":%" PRIu64, call->stream);
     put_site(out, process, call->site);
@@ -145,9 +154,80 @@ static void put_work(FILE *out, const struct timeline_process *process, const st
     if (work->call != NONE) {
         const struct timeline_call *call = &process->calls[work->call];
         put_text(out, "asked by", call->name);
+        if (call->range != NONE)
+            put_text(out, "in", process->ranges[call->range].text);
         fprintf(out, ",\"call\":%" PRIu64, call->number);
         put_site(out, process, call->site);
     }
+    fputs("}}", out);
+}
+
+static double as_number(enum trace_payload type, uint64_t bits)
+{
+    double number;
+    float small;
+    if (type == TRACE_DOUBLE) {
+        memcpy(&number, &bits, sizeof number);
+        return number;
+    }
+    memcpy(&small, &bits, sizeof small);
+    return (double)small;
+}
+
+static void put_payload(FILE *out, const struct timeline_range *range)
+{
+    switch (range->payload_type) {
+    case TRACE_UINT64:
+        fprintf(out, ",\"payload\":%" PRIu64, range->payload);
+        break;
+    case TRACE_INT64:
+        fprintf(out, ",\"payload\":%" PRId64, (int64_t)range->payload);
+        break;
+    case TRACE_UINT32:
+        fprintf(out, ",\"payload\":%" PRIu32, (uint32_t)range->payload);
+        break;
+    case TRACE_INT32:
+        fprintf(out, ",\"payload\":%" PRId32, (int32_t)(uint32_t)range->payload);
+        break;
+    case TRACE_DOUBLE:
+    case TRACE_FLOAT: {
+        double number = as_number(range->payload_type, range->payload);
+        if (isfinite(number)) /* JSON has no others */
+            fprintf(out, ",\"payload\":%.*g", range->payload_type == TRACE_FLOAT ? 9 : 17, number);
+        else
+            fprintf(out, ",\"payload\":\"%s\"", isnan(number) ? "nan" : number < 0 ? "-inf" : "inf");
+        break;
+    }
+    case TRACE_NO_PAYLOAD:
+        break;
+    }
+}
+
+static void put_range(FILE *out, const struct timeline_process *process, const struct timeline_range *range)
+{
+    bool mark = range->kind == TRACE_MARK;
+    begin(out, mark ? "i" : "X", process, range->lane, range->from);
+    if (mark)
+        fputs(",\"s\":\"t\"", out);
+    else
+        put_time(out, "dur", range->to - range->from);
+    put_text(out, "name", *range->text ? range->text : "(no message)");
+    fprintf(out, ",\"cat\":\"%s\",\"args\":{\"thread\":%" PRIu64, mark ? "mark" : "range",
+            process->threads[range->thread].thread);
+    const struct timeline_given *domain = ranges_given(process, TRACE_GIVEN_DOMAIN, 0, range->domain, UINT64_MAX);
+    if (range->domain && domain)
+        put_text(out, "domain", domain->text);
+    const struct timeline_given *category =
+        ranges_given(process, TRACE_GIVEN_CATEGORY, range->domain, range->category, UINT64_MAX);
+    if (range->category && category)
+        put_text(out, "category", category->text);
+    else if (range->category)
+        fprintf(out, ",\"category\":%" PRIu32, range->category);
+    put_payload(out, range);
+    if (range->colour)
+        fprintf(out, ",\"colour\":\"#%06" PRIx32 "\"", range->colour & 0xffffff);
+    if (range->open)
+        fputs(",\"unfinished\":true", out);
     fputs("}}", out);
 }
 
@@ -192,6 +272,24 @@ static void put_totals(FILE *out, const struct timeline_process *process)
     fputs("]", out);
 }
 
+static void put_range_totals(FILE *out, const struct timeline_process *process)
+{
+    fputs(",\"ranges\":[", out);
+    for (size_t i = 0; i < process->range_totals_count; i++) {
+        const struct timeline_range_total *total = &process->range_totals[i];
+        const struct timeline_given *domain = ranges_given(process, TRACE_GIVEN_DOMAIN, 0, total->domain, UINT64_MAX);
+        fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
+        put(out, *total->text ? total->text : "(no message)");
+        if (total->domain && domain)
+            put_text(out, "domain", domain->text);
+        fprintf(out,
+                ",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"least_ns\":%" PRIu64 ",\"most_ns\":%" PRIu64
+                ",\"works\":%" PRIu64 ",\"work_ns\":%" PRIu64 "}",
+                total->count, total->total, total->least, total->most, total->works, total->work);
+    }
+    fputs("]", out);
+}
+
 static void put_summary(FILE *out, const struct timeline_process *process)
 {
     const struct timeline_figures *figures = &process->figures;
@@ -217,6 +315,7 @@ static void put_summary(FILE *out, const struct timeline_process *process)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         fprintf(out, ",\"%s\":%" PRIu64, all[i].name, all[i].value);
     put_totals(out, process);
+    put_range_totals(out, process);
     fputs("}", out);
 }
 
@@ -236,6 +335,8 @@ void timeline_write_chrome(FILE *out, const struct timeline *timeline)
         put_lanes(out, &timeline->processes[i], i);
     for (size_t i = 0; i < timeline->processes_count; i++) {
         const struct timeline_process *process = &timeline->processes[i];
+        for (size_t j = 0; j < process->ranges_count; j++)
+            put_range(out, process, &process->ranges[j]);
         for (size_t j = 0; j < process->calls_count; j++)
             put_call(out, process, &process->calls[j]);
         for (size_t j = 0; j < process->works_count; j++)

@@ -236,7 +236,7 @@ bool timeline_sum(struct timeline *timeline)
     for (size_t i = 0; i < timeline->processes_count; i++) {
         struct timeline_process *process = &timeline->processes[i];
         add_host(process);
-        if (!add_totals(process) || !add_busy(process) || !find_path(process))
+        if (!add_totals(process) || !add_busy(process) || !find_path(process) || !ranges_sum(process))
             return false;
     }
     return true;

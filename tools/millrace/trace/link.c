@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "model.h"
 
 static int compare(uint64_t a, uint64_t b)
@@ -22,26 +23,36 @@ struct placing {
     uint64_t next_id;
 };
 
-/* The further lane `further` of a name; NONE: memory is short. */
-static uint32_t lane(struct placing *placing, enum lane_kind kind, uint64_t of, uint32_t further)
+/* The lane of a kind, of a thing and of a domain of ranges (else 0). */
+struct place {
+    enum lane_kind kind;
+    uint64_t of, domain;
+};
+
+/* The further lane `further` of a place; NONE: memory is short. */
+static uint32_t lane(struct placing *placing, struct place place, uint32_t further)
 {
     struct timeline_process *process = placing->process;
-    for (size_t i = process->lanes_count; i-- > 0;)
-        if (process->lanes[i].kind == kind && process->lanes[i].of == of && process->lanes[i].further == further)
+    for (size_t i = process->lanes_count; i-- > 0;) {
+        const struct timeline_lane *known = &process->lanes[i];
+        if (known->kind == place.kind && known->of == place.of && known->domain == place.domain &&
+            known->further == further)
             return (uint32_t)i;
+    }
     struct timeline_lane *made = ADD(process, lanes);
     uint64_t *end = made ? ADD(placing, ends) : NULL;
     if (!end)
         return NONE;
-    *made = (struct timeline_lane){.kind = kind, .of = of, .further = further, .id = placing->next_id++};
+    *made = (struct timeline_lane){
+        .kind = place.kind, .of = place.of, .domain = place.domain, .further = further, .id = placing->next_id++};
     return (uint32_t)(process->lanes_count - 1);
 }
 
-/* The first lane of the name that is free from `from` on; takes it until `to`. */
-static uint32_t free_lane(struct placing *placing, enum lane_kind kind, uint64_t of, uint64_t from, uint64_t to)
+/* The first lane of the place that is free from `from` on; takes it until `to`. */
+static uint32_t free_lane(struct placing *placing, struct place place, uint64_t from, uint64_t to)
 {
     for (uint32_t further = 0;; further++) {
-        uint32_t found = lane(placing, kind, of, further);
+        uint32_t found = lane(placing, place, further);
         if (found == NONE)
             return NONE;
         if (placing->ends[found] <= from) {
@@ -85,7 +96,7 @@ static bool place_works(struct placing *placing)
             work->lane = around->lane;
             inside = work->to;
         } else {
-            work->lane = free_lane(placing, LANE_STREAM, work->stream, work->from, work->to);
+            work->lane = free_lane(placing, (struct place){LANE_STREAM, work->stream, 0}, work->from, work->to);
         }
         if (work->lane == NONE) {
             free(order);
@@ -100,19 +111,124 @@ static bool place_works(struct placing *placing)
     return true;
 }
 
+static int by_begin(const void *a, const void *b)
+{
+    const struct timeline_range *const *x = a, *const *y = b;
+    int order = compare((*x)->from, (*y)->from);
+    return order ? order : compare((*y)->to, (*x)->to);
+}
+
+/* Ranges of the process are in the order of their threads: in that of time each gets the first lane that is free. */
+static bool place_started(struct placing *placing)
+{
+    struct timeline_process *process = placing->process;
+    struct timeline_range **order = calloc(process->ranges_count + 1, sizeof(struct timeline_range *));
+    size_t count = 0;
+    bool good = order != NULL;
+    for (size_t i = 0; good && i < process->ranges_count; i++)
+        if (process->ranges[i].kind == TRACE_STARTED)
+            order[count++] = &process->ranges[i];
+    if (count)
+        qsort(order, count, sizeof *order, by_begin);
+    for (size_t i = 0; good && i < count; i++) {
+        order[i]->lane =
+            free_lane(placing, (struct place){LANE_RANGES, 0, order[i]->domain}, order[i]->from, order[i]->to);
+        good = order[i]->lane != NONE;
+    }
+    free(order);
+    return good;
+}
+
+/* A name that was cut may end in a part of a character. */
+static void mend_end(char *text)
+{
+    size_t length = strlen(text), at = length;
+    while (at > 0 && length - at < 4 && ((unsigned char)text[at - 1] & 0xc0) == 0x80)
+        at--;
+    if (at > 0 && mr_utf8_length((const unsigned char *)text + at - 1) == 0)
+        text[at - 1] = 0;
+}
+
+/* A thread's ranges of one domain lie inside each other. Those of the process may overlap. */
+static bool place_ranges(struct placing *placing)
+{
+    struct timeline_process *process = placing->process;
+    for (size_t i = 0; i < process->ranges_count; i++) {
+        struct timeline_range *range = &process->ranges[i];
+        range->lane = range->kind == TRACE_STARTED
+                          ? NONE
+                          : lane(placing, (struct place){LANE_PUSHED, range->thread, range->domain}, 0);
+        if (range->kind != TRACE_STARTED && range->lane == NONE)
+            return false;
+    }
+    return place_started(placing);
+}
+
+static const char *given_name(const struct timeline_process *process, enum trace_given_kind kind, uint64_t key)
+{
+    const struct timeline_given *given = ranges_given(process, kind, 0, key, UINT64_MAX);
+    return given && *given->text ? given->text : NULL;
+}
+
+/* Which device a stream's lane is of, where there is a choice or the program has given it a name. */
+static void name_device(const struct timeline_process *process, uint64_t stream, char *text, size_t size)
+{
+    uint64_t context = 0;
+    bool several = false;
+    const struct timeline_context *found = NULL;
+    for (size_t i = 0; i < process->works_count && !context; i++)
+        context = process->works[i].stream == stream ? process->works[i].context : 0;
+    for (size_t i = 0; i < process->contexts_count; i++) {
+        several = several || process->contexts[i].device != process->contexts[0].device;
+        found = process->contexts[i].context == context ? &process->contexts[i] : found;
+    }
+    const char *name = found ? given_name(process, TRACE_GIVEN_DEVICE, found->device) : NULL;
+    const char *of = given_name(process, TRACE_GIVEN_CONTEXT, context);
+    *text = 0;
+    if (name)
+        snprintf(text, size, ", %.40s", name);
+    else if (found && several)
+        snprintf(text, size, ", device %u", found->device);
+    if (of)
+        snprintf(text + strlen(text), size - strlen(text), ", %.40s", of);
+}
+
+static int name_thread(const struct timeline_process *process, const struct timeline_lane *lane, char *text,
+                       size_t size)
+{
+    const struct timeline_thread *thread = &process->threads[lane->of];
+    const char *name = given_name(process, TRACE_GIVEN_THREAD, thread->thread);
+    name = name ? name : thread->name;
+    return snprintf(text, size, "thread %llu%s%.60s", (unsigned long long)thread->thread, *name ? " " : "", name);
+}
+
+static int name_ranges(const struct timeline_process *process, const struct timeline_lane *lane, char *text,
+                       size_t size)
+{
+    int used = lane->kind == LANE_PUSHED ? name_thread(process, lane, text, size) : 0;
+    const struct timeline_given *domain = ranges_given(process, TRACE_GIVEN_DOMAIN, 0, lane->domain, UINT64_MAX);
+    if (used < 0 || (size_t)used >= size)
+        return used;
+    return used + snprintf(text + used, size - (size_t)used, "%s%s%.40s", lane->kind == LANE_PUSHED ? ": " : "",
+                           lane->domain ? "ranges of " : "ranges", domain ? domain->text : "");
+}
+
 static void name_lanes(struct timeline_process *process)
 {
     for (size_t i = 0; i < process->lanes_count; i++) {
         struct timeline_lane *at = &process->lanes[i];
-        char *text = at->name;
+        char *text = at->name, device[96];
         size_t size = sizeof at->name;
         int used = 0;
         if (at->kind == LANE_THREAD) {
-            const struct timeline_thread *thread = &process->threads[at->of];
-            used = snprintf(text, size, "thread %llu%s%s", (unsigned long long)thread->thread, *thread->name ? " " : "",
-                            thread->name);
+            used = name_thread(process, at, text, size);
+        } else if (at->kind == LANE_PUSHED || at->kind == LANE_RANGES) {
+            used = name_ranges(process, at, text, size);
         } else if (at->kind == LANE_STREAM) {
-            used = snprintf(text, size, "stream %llu", (unsigned long long)at->of);
+            const char *name = given_name(process, TRACE_GIVEN_STREAM, at->of);
+            name_device(process, at->of, device, sizeof device);
+            used = snprintf(text, size, "stream %llu%s%.60s%s", (unsigned long long)at->of, name ? " " : "",
+                            name ? name : "", device);
         } else if (at->of == 1024) { /* the driver's number for all threads that are no workers */
             used = snprintf(text, size, "calling threads");
         } else {
@@ -120,7 +236,35 @@ static void name_lanes(struct timeline_process *process)
         }
         if (at->further && used > 0 && (size_t)used < size)
             snprintf(text + used, size - (size_t)used, " (%u)", at->further + 1);
+        mend_end(text);
     }
+}
+
+static int by_lane(const void *a, const void *b)
+{
+    const struct timeline_lane *x = *(const struct timeline_lane *const *)a,
+                               *y = *(const struct timeline_lane *const *)b;
+    int x_kind = x->kind == LANE_PUSHED ? LANE_THREAD : x->kind,
+        y_kind = y->kind == LANE_PUSHED ? LANE_THREAD : y->kind;
+    int order = compare((uint64_t)x_kind, (uint64_t)y_kind);
+    order = order ? order : compare(x->of, y->of);
+    order = order ? order : compare(x->kind, y->kind);
+    order = order ? order : compare(x->domain, y->domain);
+    return order ? order : compare(x->further, y->further);
+}
+
+static bool order_lanes(struct timeline_process *process)
+{
+    struct timeline_lane **order = calloc(process->lanes_count + 1, sizeof(struct timeline_lane *));
+    if (!order)
+        return false;
+    for (size_t i = 0; i < process->lanes_count; i++)
+        order[i] = &process->lanes[i];
+    qsort(order, process->lanes_count, sizeof *order, by_lane);
+    for (size_t i = 0; i < process->lanes_count; i++)
+        order[i]->order = (uint32_t)i;
+    free(order);
+    return true;
 }
 
 /* Perfetto wants numbers of lanes that no other process has; numbers of threads end below 2^22. */
@@ -130,18 +274,18 @@ static bool place(struct timeline_process *process, uint64_t number)
     bool good = true;
     for (size_t i = 0; i < process->calls_count && good; i++) {
         struct timeline_call *call = &process->calls[i];
-        call->lane = lane(&placing, LANE_THREAD, call->thread, 0);
+        call->lane = lane(&placing, (struct place){LANE_THREAD, call->thread, 0}, 0);
         good = call->lane != NONE;
     }
-    good = good && place_works(&placing);
+    good = good && place_ranges(&placing) && place_works(&placing);
     for (size_t i = 0; i < process->slices_count && good; i++) {
         struct timeline_slice *slice = &process->slices[i];
-        slice->lane = free_lane(&placing, LANE_WORKER, slice->worker, slice->from, slice->to);
+        slice->lane = free_lane(&placing, (struct place){LANE_WORKER, slice->worker, 0}, slice->from, slice->to);
         good = slice->lane != NONE;
     }
     name_lanes(process);
     free(placing.ends);
-    return good;
+    return good && order_lanes(process);
 }
 
 /* ---- arrows ---- */
@@ -149,6 +293,7 @@ static bool place(struct timeline_process *process, uint64_t number)
 /* An event's latest record: the call, by the event's handle, in a table with open addresses. */
 struct recorded {
     uint64_t event;
+    uint64_t ended; /* when the last event with this handle was destroyed */
     uint32_t call;
 };
 
@@ -279,9 +424,20 @@ static bool link_event(struct linking *linking, uint32_t index, struct timeline_
     return add(linking, arrow);
 }
 
+static void name_event(struct linking *linking, struct timeline_call *call)
+{
+    const struct timeline_given *given =
+        linking->process->given_count && call->event
+            ? ranges_given(linking->process, TRACE_GIVEN_EVENT, 0, call->event, call->from)
+            : NULL;
+    if (given && given->time >= find(linking, call->event)->ended)
+        call->event_name = given->text;
+}
+
 static bool link_call(struct linking *linking, uint32_t index)
 {
-    const struct timeline_call *call = &linking->process->calls[index];
+    struct timeline_call *call = &linking->process->calls[index];
+    name_event(linking, call);
     struct timeline_arrow arrow = {ARROW_EVENT, 0, 0, NONE, NONE, NONE, NONE, NONE, NONE};
     switch (call->role) {
     case TRACE_RECORDS:
@@ -290,6 +446,8 @@ static bool link_call(struct linking *linking, uint32_t index)
         struct recorded *recorded = find(linking, call->event);
         recorded->event = call->event;
         recorded->call = call->role == TRACE_FORGETS ? NONE : index;
+        if (call->role == TRACE_FORGETS)
+            recorded->ended = call->to;
         return true;
     }
     case TRACE_HOST_EVENT:

@@ -10,6 +10,9 @@
  *   slices. Where spans overlap, the later one gets a further lane of the same name.
  * - An arrow goes from a moment in one span to a later one in another.
  *
+ * - A range is what the program says that it does (NVTX): one of a thread, one of the process, or a mark, which is a
+ *   moment.
+ *
  * All members of a process that point to each other do so by index; NONE is no index. */
 #ifndef MILLRACE_TRACE_MODEL_H
 #define MILLRACE_TRACE_MODEL_H
@@ -39,6 +42,8 @@ struct timeline_call {
     uint64_t from, to, number, event, stream;
     const char *name;
     uint32_t thread, site, lane; /* site: NONE: not known */
+    uint32_t range;              /* the innermost one of its thread that it was made in, or NONE */
+    const char *event_name;      /* that the program has given it, or NULL */
     enum trace_role role;
     int status;
     bool open; /* it had not returned when the process ended */
@@ -62,14 +67,45 @@ struct timeline_slice {
     uint32_t worker, of, lane; /* of: the index of the work, or NONE */
 };
 
-enum lane_kind { LANE_THREAD, LANE_STREAM, LANE_WORKER };
+struct timeline_range {
+    uint64_t from, to, domain, payload;
+    uint64_t id; /* of one of the process, to find its end */
+    const char *text;
+    uint32_t thread, category, colour, lane;
+    uint32_t around; /* the range of its thread in which it began, or NONE */
+    enum trace_range_kind kind;
+    enum trace_payload payload_type;
+    bool open;
+};
+
+/* A name that the program has given. */
+struct timeline_given {
+    uint64_t key, domain, time;
+    const char *text;
+    enum trace_given_kind kind;
+};
+
+/* A range of the process has ended. */
+struct timeline_range_end {
+    uint64_t id, time;
+};
+
+struct timeline_context {
+    uint64_t context;
+    uint32_t device;
+};
+
+/* In the order in which they are shown, except that a thread's ranges stand above its calls. */
+enum lane_kind { LANE_RANGES, LANE_PUSHED, LANE_THREAD, LANE_STREAM, LANE_WORKER };
 
 struct timeline_lane {
     enum lane_kind kind;
     uint64_t id;      /* unique in the timeline; of a host thread, the system's number where that is free */
-    uint64_t of;      /* the thread's, stream's or worker's number */
+    uint64_t of;      /* the thread's, stream's, worker's number, the domain's for LANE_RANGES */
+    uint64_t domain;  /* of LANE_PUSHED, whose `of` is the thread */
+    uint32_t order;   /* from 0 up */
     uint32_t further; /* 0: the first lane of this name */
-    char name[64];
+    char name[128];
 };
 
 enum arrow_kind { ARROW_SUBMIT, ARROW_EVENT, ARROW_HOST };
@@ -88,6 +124,13 @@ struct timeline_total {
     const char *name, *full;
     enum mr_observed_kind kind;
     uint64_t count, total, least, most, bytes;
+};
+
+/* All ranges of one text and domain. */
+struct timeline_range_total {
+    const char *text;
+    uint64_t domain, count, total, least, most;
+    uint64_t works, work; /* works that were asked for inside, and the sum of their times */
 };
 
 struct timeline_figures {
@@ -116,6 +159,12 @@ struct timeline_process {
     LIST(struct timeline_lane, lanes);
     LIST(struct timeline_arrow, arrows);
     LIST(struct timeline_total, totals);
+    LIST(struct timeline_range, ranges);
+    LIST(struct timeline_range_end, range_ends);
+    LIST(uint32_t, pushed); /* while reading: ranges of threads that have not ended */
+    LIST(struct timeline_given, given);
+    LIST(struct timeline_context, contexts);
+    LIST(struct timeline_range_total, range_totals);
     struct timeline_figures figures;
     LIST(char *, texts); /* that the process owns */
 };
@@ -133,6 +182,21 @@ void *list_grow(void *list, size_t *count, size_t *room, size_t size);
  * order of time, an outer call before those inside it. False, with a message, if one is not whole or memory is short.
  * read.c */
 bool timeline_read(struct timeline *timeline, const char *folder);
+
+/* Takes one record of NVTX's, of the thread `thread`; false: it is none, or memory is short (then *memory is false).
+ * ranges.c */
+bool ranges_take(struct timeline_process *process, uint32_t thread, const struct trace_record *record, bool *memory);
+
+/* Once all is read: ends ranges, puts them and names in order, and tells each call in which range it was made. `last`:
+ * the last moment. False: memory is short. */
+bool ranges_put_together(struct timeline_process *process, uint64_t last);
+
+/* The name that a thing had at a time (UINT64_MAX: in the end), and since when; NULL: none. Once all is read. */
+const struct timeline_given *ranges_given(const struct timeline_process *process, enum trace_given_kind kind,
+                                          uint64_t domain, uint64_t key, uint64_t time);
+
+/* Sums by text. False: memory is short. */
+bool ranges_sum(struct timeline_process *process);
 
 /* Gives spans their lanes, finds arrows. False: memory is short. link.c */
 bool timeline_link(struct timeline *timeline);

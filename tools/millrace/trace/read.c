@@ -137,6 +137,7 @@ static bool take_call(struct reading *reading, const struct trace_call *record)
                                    .stream = record->stream,
                                    .name = (const char *)(uintptr_t)record->name, /* named later */
                                    .thread = reading->thread,
+                                   .range = NONE,
                                    .site = record->site,
                                    .role = record->record.more,
                                    .status = record->status,
@@ -190,6 +191,20 @@ static bool take_rest(struct reading *reading, const struct trace_record *record
             *slice = (struct timeline_slice){from->from, from->to, from->work, from->node, record->more, NONE, NONE};
         return slice ? from->to >= from->from : !(reading->short_of_memory = true);
     }
+    case TRACE_CONTEXT: {
+        const struct trace_context *from = (const void *)record;
+        struct timeline_context *context = ADD(reading->process, contexts);
+        if (context)
+            *context = (struct timeline_context){from->context, record->more};
+        return context || !(reading->short_of_memory = true);
+    }
+    case TRACE_RANGE:
+    case TRACE_RANGE_END:
+    case TRACE_GIVEN: {
+        bool memory = true, good = ranges_take(reading->process, reading->thread, record, &memory);
+        reading->short_of_memory = !memory;
+        return good;
+    }
     default: {
         const struct trace_site *from = (const void *)record;
         struct site *site = ADD(reading, sites);
@@ -204,12 +219,14 @@ static bool take_rest(struct reading *reading, const struct trace_record *record
 static bool take(struct reading *reading, const struct trace_record *record)
 {
     static const uint16_t sizes[] = {
-        [TRACE_THREAD] = sizeof(struct trace_thread), [TRACE_NAME] = sizeof(struct trace_name),
-        [TRACE_SITE] = sizeof(struct trace_site),     [TRACE_CALL] = sizeof(struct trace_call),
-        [TRACE_OPEN] = sizeof(struct trace_call),     [TRACE_BIND] = sizeof(struct trace_bind),
-        [TRACE_BEGIN] = sizeof(struct trace_begin),   [TRACE_END] = sizeof(struct trace_end),
-        [TRACE_SLICE] = sizeof(struct trace_slice)};
-    if (record->type < TRACE_THREAD || record->type > TRACE_SLICE || record->size < sizes[record->type] ||
+        [TRACE_THREAD] = sizeof(struct trace_thread),       [TRACE_NAME] = sizeof(struct trace_name),
+        [TRACE_SITE] = sizeof(struct trace_site),           [TRACE_CALL] = sizeof(struct trace_call),
+        [TRACE_OPEN] = sizeof(struct trace_call),           [TRACE_BIND] = sizeof(struct trace_bind),
+        [TRACE_BEGIN] = sizeof(struct trace_begin),         [TRACE_END] = sizeof(struct trace_end),
+        [TRACE_SLICE] = sizeof(struct trace_slice),         [TRACE_RANGE] = sizeof(struct trace_range),
+        [TRACE_RANGE_END] = sizeof(struct trace_range_end), [TRACE_GIVEN] = sizeof(struct trace_given),
+        [TRACE_CONTEXT] = sizeof(struct trace_context)};
+    if (record->type < TRACE_THREAD || record->type > TRACE_CONTEXT || record->size < sizes[record->type] ||
         (record->type != TRACE_THREAD && reading->thread == 0))
         return false;
     switch (record->type) {
@@ -465,6 +482,10 @@ static uint64_t last_moment(const struct timeline_process *process, const struct
         last = process->works[i].from > last ? process->works[i].from : last;
     for (size_t i = 0; i < reading->ends_count; i++)
         last = reading->ends[i].time > last ? reading->ends[i].time : last;
+    for (size_t i = 0; i < process->ranges_count; i++)
+        last = process->ranges[i].to > last ? process->ranges[i].to : last;
+    for (size_t i = 0; i < process->range_ends_count; i++)
+        last = process->range_ends[i].time > last ? process->range_ends[i].time : last;
     return last;
 }
 
@@ -500,9 +521,10 @@ static bool put_together(struct reading *reading)
     struct timeline_process *process = reading->process;
     if (reading->names_count)
         qsort(reading->names, reading->names_count, sizeof *reading->names, by_key);
-    pair_ends(reading, last_moment(process, reading));
+    uint64_t last = last_moment(process, reading);
+    pair_ends(reading, last);
     give_works(process);
-    return give_calls(reading) && name_works(reading) && name_sites(reading);
+    return give_calls(reading) && name_works(reading) && name_sites(reading) && ranges_put_together(process, last);
 }
 
 static bool take_file(struct timeline_process *process, const char *bytes, size_t size, bool *whole)
@@ -619,6 +641,12 @@ void timeline_free(struct timeline *timeline)
         free(process->lanes);
         free(process->arrows);
         free(process->totals);
+        free(process->ranges);
+        free(process->range_ends);
+        free(process->pushed);
+        free(process->given);
+        free(process->contexts);
+        free(process->range_totals);
     }
     free(timeline->processes);
 }
