@@ -157,6 +157,61 @@ class Trace(unittest.TestCase):
         self.assertEqual(sum(count for (kind, _, _), count in found.items() if kind == "event"), ROUNDS)
         self.assertEqual(found["host waits", "copy", "cuEventSynchronize"], ROUNDS)
         self.assertEqual(found["host waits", "add", "cuStreamSynchronize"], 1)
+        self.assertEqual(found["host waits", "fill", "cuMemsetD8"], THREADS)
+
+    def ends_of(self, timeline, name):
+        """The innermost span at each end of the arrows of a name."""
+        return [(timeline.at(ends["s"])[-1], timeline.at(ends["f"])[0]) for ends in timeline.arrows.values() if ends["s"]["name"] == name]
+
+    def test_waits_without_events(self):
+        timeline, _ = self.trace(end="more")
+        legacy = [(a["name"], b["name"]) for a, b in self.ends_of(timeline, "default stream") if a["cat"] == "kernel" or b["cat"] == "kernel"]
+        self.assertEqual(sorted(legacy), [("add", "add"), ("add", "add"), ("add", "copy"), ("fill", "add")])
+        waited = [(a["name"], b["name"]) for a, b in self.ends_of(timeline, "host waits")]
+        self.assertIn(("copy", "cuMemcpyDtoH"), waited)
+        self.assertIn(("other", "cuStreamQuery"), waited)
+        ((write, wait),) = self.ends_of(timeline, "value")
+        self.assertEqual((write["args"]["asked by"], wait["args"]["asked by"]), ("cuStreamWriteValue32", "cuStreamWaitValue32"))
+        critical = [w for w in timeline.works if w["args"].get("critical")]
+        asked = [w["args"]["asked by"] for w in sorted(critical, key=lambda w: w["from"])]
+        self.assertEqual(timeline.processes[0]["critical_works"], len(asked))
+        self.assertIn("cuStreamWriteValue32", asked)
+        self.assertIn("cuMemcpyDtoH", asked)
+
+    def test_steps(self):
+        timeline, _ = self.trace()
+        for run, step in self.ends_of(timeline, "graph"):
+            self.assertEqual((run["cat"], run["args"]["work"]), ("graph", step["args"]["work"]))
+            self.assertNotEqual(run["tid"], step["tid"])
+
+    def check_with_trace(self, file, *options, end, status):
+        return subprocess.run([MILLRACE, "check", "--trace", str(file), *options, "--", PROGRAM, end], env=self.environment, capture_output=True, text=True, timeout=240), status
+
+    def test_findings(self):
+        done, status = self.check_with_trace(self.file, end="race", status=1)
+        self.assertEqual(done.returncode, status, done.stderr)
+        timeline = Timeline(self.file.read_text())
+        self.check_form(timeline)
+        (finding,) = timeline.processes[0]["findings"]
+        self.assertEqual((finding["number"], finding["kind"], len(finding["drawn"])), (1, "race", 2))
+        self.assertIn("nothing orders them", finding["title"])
+        self.assertIn("wait for", finding["mend"])
+        ((ends),) = [ends for ends in timeline.arrows.values() if ends["s"]["cat"] == "finding"]
+        works = [timeline.at(ends[end])[0] for end in "sf"]
+        self.assertEqual([w["name"] for w in works], ["add", "add"])
+        self.assertEqual(len({w["args"]["stream"] for w in works}), 2)
+        marks = [m for m in timeline.marks if m["cat"] == "finding"]
+        self.assertEqual(sorted(m["tid"] for m in marks), sorted(w["tid"] for w in works))
+        # Without a finding, and with one that a rule hides.
+        done, _ = self.check_with_trace(self.file, end="exit", status=0)
+        self.assertEqual((done.returncode, Timeline(self.file.read_text()).processes[0]["findings"]), (0, []), done.stderr)
+        rules = self.room / "rules"
+        rules.write_text("kind=race\n")
+        done, _ = self.check_with_trace(self.file, "--suppress", str(rules), end="race", status=0)
+        self.assertEqual((done.returncode, Timeline(self.file.read_text()).processes[0]["findings"]), (0, []), done.stderr)
+        done, _ = self.check_with_trace("/nowhere/run.json", end="exit", status=125)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("cannot write /nowhere/run.json", done.stderr)
 
     def test_critical_path(self):
         timeline, _ = self.trace()
@@ -278,6 +333,46 @@ class Page(unittest.TestCase):
         self.assertTrue(seen["shown"][0] < seen["target"][0] <= seen["target"][1] < seen["shown"][1])
         self.assertTrue(seen["ink"])
         self.assertIn("trace_program", seen["title"])
+
+    def test_keyboard(self):
+        file = self.room / "run.html"
+        done = subprocess.run([MILLRACE, "check", "--trace", str(file), "--", PROGRAM, "race"], timeout=240, capture_output=True, env={**os.environ, "MILLRACE_WORKERS": "3"})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        seen = self.open(file.read_text(), """
+            const press = (key, target) => (target || document.body).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+            const before = to - from;
+            press("w");
+            const closer = to - from;
+            press("-");
+            press("f");
+            const names = [];
+            press("ArrowDown");
+            const first = chosen;
+            press("ArrowRight");
+            const second = chosen;
+            press("ArrowLeft");
+            const back = chosen === first;
+            press("ArrowDown");
+            const below = chosen.lane;
+            press("z");
+            const shown = to - from, inView = chosen.from >= from && chosen.to <= to;
+            press("/");
+            const focused = document.activeElement.id;
+            search("add kernel");
+            press("Enter", $("search"));
+            const found = chosen.name;
+            press("Escape", $("search"));
+            const header = document.querySelectorAll("th")[0], row = document.querySelectorAll("tbody tr")[0];
+            press("Enter", header);
+            press("Enter", row);
+            return { closer: closer < before, sequence: second.from >= first.from && second !== first, back, below: below !== first.lane, inView,
+                     focused, found, sorted: header.getAttribute("aria-sort"), chosen: chosen.cat, title: chosen.args.title,
+                     tables: [...document.querySelectorAll("h2")].map((h) => h.textContent), races: arrows.filter((a) => a.finding).length,
+                     figure: $("summary").textContent.includes("1 finding") };""")
+        self.assertEqual((seen["closer"], seen["sequence"], seen["back"], seen["below"], seen["inView"]), (True,) * 5)
+        self.assertEqual((seen["focused"], seen["found"], seen["sorted"], seen["chosen"]), ("search", "add", "ascending", "finding"))
+        self.assertIn("nothing orders them", seen["title"])
+        self.assertEqual((seen["tables"], seen["races"], seen["figure"]), (["Findings of the check", "Works by total time"], 1, True))
 
     def test_names_that_look_like_a_page(self):
         folder = self.room / "<script>"

@@ -3,6 +3,7 @@
  * streams that wait for each other, host functions, a graph, threads. Its argument says how it ends. */
 #include <cuda.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,49 @@ static void graph(void)
     OK(cuStreamDestroy(beside));
 }
 
+/* Waits that no event tells of: those of the legacy default stream, of a synchronous copy, of a value. */
+static void more(void)
+{
+    CUstream blocking, writes, waits;
+    CUdeviceptr memory, flag;
+    unsigned seen[4];
+    OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    OK(cuStreamCreate(&writes, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&waits, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc(&memory, COUNT * sizeof *seen));
+    OK(cuMemAlloc(&flag, 4));
+    OK(cuMemsetD32(flag, 0, 1));
+    OK(cuMemsetD32(memory, 0, COUNT));
+    launch(add, blocking, memory);
+    launch(other, waits, 0); /* which the rules of the default stream leave alone */
+    launch(add, CU_STREAM_LEGACY, memory);
+    launch(add, blocking, memory);
+    OK(cuStreamSynchronize(blocking));
+    OK(cuMemcpyDtoH(seen, memory, sizeof seen));
+    if (seen[0] != 3)
+        exit(9);
+    OK(cuStreamWaitValue32(waits, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+    launch(other, waits, 0);
+    OK(cuStreamWriteValue32(writes, flag, 1, 0));
+    while (cuStreamQuery(waits) == CUDA_ERROR_NOT_READY)
+        sched_yield();
+}
+
+/* Two kernels that nothing orders. */
+static void race(void)
+{
+    CUstream a, b;
+    CUdeviceptr memory;
+    OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc(&memory, COUNT * sizeof(unsigned)));
+    OK(cuMemsetD32(memory, 0, COUNT));
+    OK(cuCtxSynchronize());
+    launch(add, a, memory);
+    launch(add, b, memory);
+    OK(cuCtxSynchronize());
+}
+
 static void *thread(void *data)
 {
     CUdeviceptr memory;
@@ -142,6 +186,10 @@ int main(int count, char **names)
         pthread_create(&threads[i], NULL, thread, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+    if (strcmp(how, "more") == 0)
+        more();
+    if (strcmp(how, "race") == 0)
+        race();
     if (strcmp(how, "many") == 0)
         for (int i = 0; i < 20000; i++)
             OK(cuCtxGetCurrent(&context));

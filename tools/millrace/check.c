@@ -16,6 +16,7 @@
 #include "report/read.h"
 #include "report/suppress.h"
 #include "report/write.h"
+#include "trace/make.h"
 #include "witness.h"
 
 static const char usage[] =
@@ -36,6 +37,7 @@ static const char usage[] =
     "  --leak-check           with mem: report also memory that nobody has freed when the program ends\n"
     "  --luck                 report also what hardware orders though no manual says so\n"
     "  --results FOLDER       leave what the processes found in FOLDER; without PROGRAM: report what is there\n"
+    "  --trace FILE           write also a timeline of the run with the findings in it, as 'millrace trace' does\n"
     "  --witnesses FOLDER     make FOLDER/race-1.json, ... from which 'millrace replay' shows what each race does\n"
     "  --explore N            instead, run PROGRAM under N orders of its work; 'millrace check --explore --help'\n"
     "  -v, --verbose          name processes, modules, and rules that leave nothing out\n"
@@ -55,16 +57,16 @@ static const char *const tools[TOOLS] = {"race", "mem"};
 
 struct request {
     enum form form;
-    const char *output, *results, *witnesses;
+    const char *output, *results, *witnesses, *trace;
     struct suppressions suppressions;
     struct report_style style;
     int found_status;
     bool luck, leaks, tools[TOOLS];
     char folder[PATH_MAX]; /* of the results; made here unless the user named one */
-    FILE *out;
+    FILE *out, *trace_out;
 };
 
-enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, LUCK, LEAKS, RESULTS, WITNESSES };
+enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, LUCK, LEAKS, RESULTS, WITNESSES, TRACE };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -79,6 +81,7 @@ static const struct option options[] = {
     {"leak-check", no_argument, NULL, LEAKS},
     {"results", required_argument, NULL, RESULTS},
     {"witnesses", required_argument, NULL, WITNESSES},
+    {"trace", required_argument, NULL, TRACE},
     {0},
 };
 
@@ -149,6 +152,9 @@ static int take_option(struct request *request, int option)
         return 0;
     case WITNESSES:
         request->witnesses = optarg;
+        return 0;
+    case TRACE:
+        request->trace = optarg;
         return 0;
     default:
         request->results = optarg;
@@ -228,10 +234,10 @@ static bool add_python(const struct tool_paths *paths)
 static bool set_environment(const struct request *request, const struct tool_paths *paths)
 {
     char names[64];
-    snprintf(names, sizeof names, "%s%s%s%s%s", request->tools[RACE] ? tools[RACE] : "",
+    snprintf(names, sizeof names, "%s%s%s%s%s%s", request->tools[RACE] ? tools[RACE] : "",
              request->tools[RACE] && request->luck ? ":luck" : "",
              request->tools[RACE] && request->tools[MEM] ? "," : "", request->tools[MEM] ? tools[MEM] : "",
-             request->tools[MEM] && request->leaks ? ":leaks" : "");
+             request->tools[MEM] && request->leaks ? ":leaks" : "", request->trace ? ",trace" : "");
     if (!observed_environment("check", paths, names, request->folder))
         return false;
     if (add_python(paths))
@@ -268,6 +274,15 @@ static bool write_report(struct request *request, const struct report *report)
     return true;
 }
 
+static bool write_timeline(struct request *request, const struct report *report)
+{
+    bool good = timeline_make("check", request->folder, request->trace, request->trace_out, report);
+    if (fclose(request->trace_out) != 0 && good)
+        good = observed_cannot("check", "cannot write", request->trace);
+    request->trace_out = NULL;
+    return good;
+}
+
 /* Reads the results and reports. False: the report is not whole, or could not be written. */
 static bool report_on(struct request *request, bool *found)
 {
@@ -286,6 +301,7 @@ static bool report_on(struct request *request, bool *found)
     suppress_apply(&request->suppressions, &report);
     good = write_report(request, &report) && good;
     good = (!request->witnesses || witness_write_all(request->folder, request->witnesses)) && good;
+    good = (!request->trace || write_timeline(request, &report)) && good;
     *found = report_shown(&report) > 0;
     report_free(&report);
     return good;
@@ -294,6 +310,8 @@ static bool report_on(struct request *request, bool *found)
 /* Where the report goes. A file is opened before the program runs, so that a bad name is told at once. */
 static bool open_output(struct request *request)
 {
+    if (request->trace && !(request->trace_out = fopen(request->trace, "we")))
+        return observed_cannot("check", "cannot write", request->trace);
     if (request->output && strcmp(request->output, "-") != 0) {
         request->out = fopen(request->output, "we");
         return request->out || observed_cannot("check", "cannot write", request->output);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "observed.h"
-#include "trace/model.h"
+#include "trace/make.h"
 
 static const char usage[] =
     "Usage: millrace trace [OPTIONS] -o FILE [--] PROGRAM [ARGUMENTS]\n"
@@ -87,51 +87,6 @@ static bool set_environment(const struct request *request)
     return tool_find_paths(&paths) && observed_environment("trace", &paths, tools, request->folder);
 }
 
-static void tell_lost(const struct timeline *timeline)
-{
-    for (size_t i = 0; i < timeline->processes_count; i++)
-        if (timeline->processes[i].lost)
-            fprintf(stderr,
-                    "millrace trace: process %llu had no room for its last %llu records, which are missing in the "
-                    "timeline; --limit gives it more\n",
-                    (unsigned long long)timeline->processes[i].pid, (unsigned long long)timeline->processes[i].lost);
-}
-
-static bool wants_page(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 5 && strcmp(name + length - 5, ".html") == 0;
-}
-
-/* Makes the timeline. False, with a message: there is none, or it is not whole. */
-static bool write_timeline(const struct request *request, FILE *out)
-{
-    struct timeline timeline = {0};
-    bool good = timeline_read(&timeline, request->folder);
-    size_t failed = observed_count(request->folder, ".failed");
-    if (failed) {
-        fprintf(stderr, "millrace trace: %zu of the processes could not be observed; the log says why\n", failed);
-        good = false;
-    } else if (timeline.processes_count == 0) {
-        fputs("millrace trace: no process has used CUDA through Millrace, so the timeline is empty\n", stderr);
-    }
-    tell_lost(&timeline);
-    if (timeline_link(&timeline) && timeline_sum(&timeline)) {
-        errno = 0;
-        if (wants_page(request->output))
-            timeline_write_page(out, &timeline);
-        else
-            timeline_write_chrome(out, &timeline);
-        if (fflush(out) != 0 || ferror(out))
-            good = observed_cannot("trace", "cannot write", request->output);
-    } else {
-        fputs("millrace trace: out of memory\n", stderr);
-        good = false;
-    }
-    timeline_free(&timeline);
-    return good;
-}
-
 static int trace(struct request *request, char **program)
 {
     bool ran = false, good = true;
@@ -145,7 +100,7 @@ static int trace(struct request *request, char **program)
     if (set_environment(request))
         ran = observed_run("trace", program, &status);
     if (ran)
-        good = write_timeline(request, out);
+        good = timeline_make("trace", request->folder, request->output, out, NULL);
     observed_remove_folder(request->folder);
     if (out != stdout && fclose(out) != 0 && good)
         good = observed_cannot("trace", "cannot write", request->output);

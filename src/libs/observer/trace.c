@@ -146,6 +146,26 @@ struct effect {
     CUstream stream;
 };
 
+/* The forms of one function have the same parameters. Of several operations in a batch nothing is told. */
+#define VALUE_CASES(name, role) \
+    case MR_CALL_##name##32: \
+    case MR_CALL_##name##64: \
+    case MR_CALL_##name##32_v2: \
+    case MR_CALL_##name##64_v2: { \
+        const struct mr_params_##name##32_v2 *params = call->params; \
+        return (struct effect){role, (const void *)(uintptr_t)params->addr, params->stream}; \
+    }
+
+static struct effect value_effect_of(const struct mr_observed_call *call)
+{
+    switch (call->call) {
+        VALUE_CASES(cuStreamWriteValue, TRACE_WRITES_VALUE)
+        VALUE_CASES(cuStreamWaitValue, TRACE_WAITS_VALUE)
+    default:
+        return (struct effect){TRACE_PLAIN, NULL, NULL};
+    }
+}
+
 /* What a call does to the order of work. */
 static struct effect effect_of(const struct mr_observed_call *call)
 {
@@ -161,6 +181,14 @@ static struct effect effect_of(const struct mr_observed_call *call)
     case MR_CALL_cuStreamWaitEvent: {
         const struct mr_params_cuStreamWaitEvent *params = call->params;
         return (struct effect){TRACE_WAITS, params->hEvent, params->hStream};
+    }
+    case MR_CALL_cuEventQuery: { /* a query that fails tells nothing */
+        const struct mr_params_cuEventQuery *params = call->params;
+        return (struct effect){TRACE_HOST_EVENT, params->hEvent, NULL};
+    }
+    case MR_CALL_cuStreamQuery: {
+        const struct mr_params_cuStreamQuery *params = call->params;
+        return (struct effect){TRACE_HOST_STREAM, NULL, params->hStream};
     }
     case MR_CALL_cuEventSynchronize: {
         const struct mr_params_cuEventSynchronize *params = call->params;
@@ -186,17 +214,51 @@ static struct effect effect_of(const struct mr_observed_call *call)
     case MR_CALL_cuCtxSynchronize_v2:
         return (struct effect){TRACE_HOST_ALL, NULL, NULL};
     default:
-        return (struct effect){TRACE_PLAIN, NULL, NULL};
+        return value_effect_of(call);
     }
 }
 
-/* The device of the context that the thread has, when it has another one than before. */
+static void put_stream(struct trace_writer *writer, enum trace_stream_kind kind, uint64_t stream, CUcontext context)
+{
+    struct trace_stream *record = stream ? trace_room(writer, sizeof *record, TRACE_STREAM) : NULL;
+    if (!record)
+        return;
+    record->record.more = kind;
+    record->stream = stream;
+    record->context = (uintptr_t)context;
+    trace_done(record, sizeof *record);
+}
+
+static bool makes_stream(uint32_t call)
+{
+    return call == MR_CALL_cuStreamCreate || call == MR_CALL_cuStreamCreateWithPriority ||
+           call == MR_CALL_cuGreenCtxStreamCreate;
+}
+
+/* A call that makes a stream that is not a blocking one. */
+static void put_new_stream(struct trace_writer *writer, const struct mr_observed_call *call)
+{
+    const struct mr_params_cuStreamCreate *plain = call->params;
+    const struct mr_params_cuStreamCreateWithPriority *prior = call->params;
+    const struct mr_params_cuGreenCtxStreamCreate *green = call->params;
+    const CUstream *stream = call->call == MR_CALL_cuStreamCreate               ? plain->phStream
+                             : call->call == MR_CALL_cuStreamCreateWithPriority ? prior->phStream
+                                                                                : green->phStream;
+    unsigned flags = call->call == MR_CALL_cuStreamCreate               ? plain->Flags
+                     : call->call == MR_CALL_cuStreamCreateWithPriority ? prior->flags
+                                                                        : green->flags;
+    if (flags & CU_STREAM_NON_BLOCKING)
+        put_stream(writer, TRACE_STREAM_NONBLOCKING, trace_stream_number(*stream), call->context);
+}
+
+/* The device of the context that the thread has, when it has another one than before, and its legacy default stream. */
 static void put_context(struct trace_writer *writer, CUcontext context)
 {
     CUdevice device = 0;
     driver->pause(true);
     bool good = context_device(&device) == CUDA_SUCCESS;
     driver->pause(false);
+    put_stream(writer, TRACE_STREAM_LEGACY, trace_stream_number(CU_STREAM_LEGACY), context);
     struct trace_context *record = good ? trace_room(writer, sizeof *record, TRACE_CONTEXT) : NULL;
     if (!record)
         return;
@@ -208,7 +270,8 @@ static void put_context(struct trace_writer *writer, CUcontext context)
 
 static bool has_stream(enum trace_role role)
 {
-    return role == TRACE_RECORDS || role == TRACE_WAITS || role == TRACE_HOST_STREAM;
+    return role == TRACE_RECORDS || role == TRACE_WAITS || role == TRACE_HOST_STREAM || role == TRACE_WRITES_VALUE ||
+           role == TRACE_WAITS_VALUE;
 }
 
 static void enter(struct mr_observed_call *call)
@@ -271,6 +334,8 @@ static void leave(struct mr_observed_call *call, CUresult status)
         effect.role = TRACE_PLAIN;
     if (has_stream(effect.role))
         stream = stream_of(&effect);
+    if (status == CUDA_SUCCESS && makes_stream(call->call))
+        put_new_stream(writer, call);
     uint32_t site = sites ? obs_site_here(call->site) : 0;
     if (site)
         put_new_sites(writer, site);

@@ -43,6 +43,7 @@ enum trace_type {
     TRACE_RANGE_END,
     TRACE_GIVEN,
     TRACE_CONTEXT,
+    TRACE_STREAM,
 };
 
 /* Each record begins so. */
@@ -83,9 +84,12 @@ enum trace_role {
     TRACE_FORGETS,       /* `event` ends */
     TRACE_RECORDS_ALL,   /* `event` in all streams of the context */
     TRACE_WAITS_ALL,     /* all streams of the context for `event` */
+    TRACE_WRITES_VALUE,  /* `stream` writes a value at the address `event` */
+    TRACE_WAITS_VALUE,   /* `stream` waits for a value at the address `event` */
 };
 
-/* A call that has returned; more: enum trace_role. `event` is a handle, which may be another event's later. */
+/* A call that has returned; more: enum trace_role. `event` is a handle, which may be another event's later, or as the
+ * role says. */
 struct trace_call {
     struct trace_record record;
     uint64_t name, number, from, to, event, stream;
@@ -122,6 +126,15 @@ struct trace_slice {
 struct trace_context {
     struct trace_record record;
     uint64_t context;
+};
+
+/* How a stream stands to the others of its context. */
+enum trace_stream_kind { TRACE_STREAM_BLOCKING, TRACE_STREAM_NONBLOCKING, TRACE_STREAM_LEGACY };
+
+/* A stream; more: enum trace_stream_kind. A stream without such a record is a blocking one. */
+struct trace_stream {
+    struct trace_record record;
+    uint64_t stream, context;
 };
 
 enum trace_range_kind {

@@ -31,6 +31,7 @@ struct report_side {
     char *file; /* of a kernel: where in its source */
     unsigned line, ptx_line;
     uint64_t number; /* of the call, in the order in which the program made them; 0: not known */
+    uint64_t work, node; /* of the work, and of the step in it, as the driver numbers them; 0: none */
     uint64_t thread; /* as the system numbers it; 0: not known */
     int device; /* -1: not known */
     char *note; /* one more sentence */

@@ -201,6 +201,8 @@ static struct report_side side_of(struct source *source, const cJSON *from)
         .line = (unsigned)number_of(from, "line"),
         .ptx_line = (unsigned)number_of(from, "ptx_line"),
         .number = number_of(from, "number"),
+        .work = number_of(from, "work"),
+        .node = number_of(from, "node"),
         .thread = number_of(from, "thread"),
         .note = copy_of(from, "note"),
         .device = cJSON_HasObjectItem(from, "device") ? (int)number_of(from, "device") : -1,

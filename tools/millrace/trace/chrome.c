@@ -116,11 +116,14 @@ static void put_call(FILE *out, const struct timeline_process *process, const st
         fputs(",\"unfinished\":true", out);
     else if (call->status)
         fprintf(out, ",\"status\":%d", call->status);
-    if (call->role != TRACE_PLAIN && call->role != TRACE_HOST_STREAM && call->role != TRACE_HOST_ALL)
+    if (call->role == TRACE_WRITES_VALUE || call->role == TRACE_WAITS_VALUE)
+        fprintf(out, ",\"address\":\"0x%" PRIx64 "\"", call->event);
+    else if (call->role != TRACE_PLAIN && call->role != TRACE_HOST_STREAM && call->role != TRACE_HOST_ALL)
         fprintf(out, ",\"event\":\"0x%" PRIx64 "\"", call->event);
     if (call->event_name)
         put_text(out, "event name", call->event_name);
-    if (call->role == TRACE_RECORDS || call->role == TRACE_WAITS || call->role == TRACE_HOST_STREAM)
+    if (call->role == TRACE_RECORDS || call->role == TRACE_WAITS || call->role == TRACE_HOST_STREAM ||
+        call->role == TRACE_WRITES_VALUE || call->role == TRACE_WAITS_VALUE)
         fprintf(out, ",\"stream\":%" PRIu64, call->stream);
     put_site(out, process, call->site);
     fputs("}}", out);
@@ -248,11 +251,56 @@ static void put_slice(FILE *out, const struct timeline_process *process, const s
 static void put_arrow(FILE *out, const struct timeline_process *process, const struct timeline_arrow *arrow,
                       uint64_t id)
 {
-    static const char *const names[] = {"submit", "event", "host waits"};
+    static const char *const names[] = {"submit", "event", "host waits", "default stream", "value", "graph"};
     begin(out, "s", process, arrow->from_lane, arrow->from);
     fprintf(out, ",\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"arrow\"}", id, names[arrow->kind]);
     begin(out, "f", process, arrow->to_lane, arrow->to);
     fprintf(out, ",\"bp\":\"e\",\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"arrow\"}", id, names[arrow->kind]);
+}
+
+/* A finding is an instant at each end, and an arrow between them. */
+static void put_finding(FILE *out, const struct timeline_process *process, const struct timeline_finding *finding,
+                        uint64_t id)
+{
+    for (size_t i = 0; i < finding->ends_count; i++) {
+        begin(out, "i", process, finding->ends[i].lane, finding->ends[i].time);
+        fputs(",\"s\":\"t\"", out);
+        put_text(out, "name", finding->kind);
+        fprintf(out, ",\"cat\":\"finding\",\"args\":{\"finding\":%" PRIu32, finding->number);
+        put_text(out, "title", finding->title);
+        if (finding->advice)
+            put_text(out, "mend", finding->advice);
+        fputs("}}", out);
+    }
+    for (size_t i = 0; i < 2 && finding->ends_count == 2; i++) {
+        begin(out, i ? "f" : "s", process, finding->ends[i].lane, finding->ends[i].time);
+        fprintf(out, "%s,\"id\":%" PRIu64, i ? ",\"bp\":\"e\"" : "", id);
+        put_text(out, "name", finding->kind);
+        fprintf(out, ",\"cat\":\"finding\",\"args\":{\"finding\":%" PRIu32 "}}", finding->number);
+    }
+}
+
+static void put_findings_list(FILE *out, const struct timeline_process *process)
+{
+    fputs(",\"findings\":[", out);
+    for (size_t i = 0; i < process->findings_count; i++) {
+        const struct timeline_finding *finding = &process->findings[i];
+        fprintf(out, "%s{\"number\":%" PRIu32 ",\"times\":%" PRIu64, i ? ",\n" : "\n", finding->number, finding->times);
+        put_text(out, "kind", finding->kind);
+        put_text(out, "title", finding->title);
+        if (finding->missing)
+            put_text(out, "missing", finding->missing);
+        if (finding->advice)
+            put_text(out, "mend", finding->advice);
+        fputs(",\"drawn\":[", out);
+        for (size_t j = 0; j < finding->ends_count; j++) {
+            fprintf(out, "%s{\"tid\":%" PRIu64, j ? "," : "", process->lanes[finding->ends[j].lane].id);
+            put_time(out, "ts", finding->ends[j].time > start ? finding->ends[j].time - start : 0);
+            fputs("}", out);
+        }
+        fputs("]}", out);
+    }
+    fputs("]", out);
 }
 
 static void put_totals(FILE *out, const struct timeline_process *process)
@@ -316,6 +364,7 @@ static void put_summary(FILE *out, const struct timeline_process *process)
         fprintf(out, ",\"%s\":%" PRIu64, all[i].name, all[i].value);
     put_totals(out, process);
     put_range_totals(out, process);
+    put_findings_list(out, process);
     fputs("}", out);
 }
 
@@ -345,6 +394,8 @@ void timeline_write_chrome(FILE *out, const struct timeline *timeline)
             put_slice(out, process, &process->slices[j]);
         for (size_t j = 0; j < process->arrows_count; j++)
             put_arrow(out, process, &process->arrows[j], ++id);
+        for (size_t j = 0; j < process->findings_count; j++)
+            put_finding(out, process, &process->findings[j], ++id);
     }
     fputs("\n]}\n", out);
 }

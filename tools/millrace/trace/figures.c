@@ -2,9 +2,11 @@
 /* Totals of works by name, and how the time went.
  *
  * The critical path goes back from the work that ended last. A work began because the last of three things had
- * happened: the work before it in its stream had ended, a work that an event made it wait for had ended, or the host
- * had submitted it. The host went on because a call that waits had returned: then the path goes on with the work that
- * the call waited for. It ends at a host that waited for nothing. */
+ * happened: the work before it in its stream had ended, a work that it had to wait for (by an event, a value, or the
+ * default stream's rules) had ended, or the host had submitted it. The host went on because a call that waits had
+ * returned: then the path goes on with the work that the call waited for. A thread that had waited for nothing may have
+ * been told by another one: then the latest wait of any thread counts. The path ends at a host that waited for nothing.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,7 +141,8 @@ static bool find_waits(const struct timeline_process *process, struct waits *out
         return false;
     for (size_t i = 0; i < process->arrows_count; i++) {
         const struct timeline_arrow *arrow = &process->arrows[i];
-        if (arrow->kind == ARROW_EVENT && arrow->from_work != NONE && arrow->to_work != NONE)
+        bool waits = arrow->kind == ARROW_EVENT || arrow->kind == ARROW_DEFAULT || arrow->kind == ARROW_VALUE;
+        if (waits && arrow->from_work != NONE && arrow->to_work != NONE)
             out->arrows[out->count++] = arrow;
     }
     qsort(out->arrows, out->count, sizeof(struct timeline_arrow *), by_target);
@@ -170,14 +173,20 @@ static uint32_t waited_for(const struct timeline_process *process, const struct 
     return found;
 }
 
-/* The work that the host had last waited for when it made this call, on the same thread; NONE: it had for none. */
+/* The work that the host had last waited for when it made this call, on the same thread, else on any; NONE: it had for
+ * none. */
 static uint32_t host_waited_for(const struct timeline_process *process, const uint32_t *sources, uint32_t call)
 {
-    for (size_t i = call; i-- > 0;)
-        if (process->calls[i].thread == process->calls[call].thread && sources[i] != NONE &&
-            process->calls[i].to <= process->calls[call].from)
+    uint32_t elsewhere = NONE;
+    for (size_t i = call; i-- > 0;) {
+        if (sources[i] == NONE || process->calls[i].to > process->calls[call].from)
+            continue;
+        if (process->calls[i].thread == process->calls[call].thread)
             return sources[i];
-    return NONE;
+        if (elsewhere == NONE || process->calls[i].to > process->calls[elsewhere].to)
+            elsewhere = (uint32_t)i;
+    }
+    return elsewhere == NONE ? NONE : sources[elsewhere];
 }
 
 /* Of each call, the work that it waited for, or NONE. */

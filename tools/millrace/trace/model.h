@@ -95,6 +95,11 @@ struct timeline_context {
     uint32_t device;
 };
 
+struct timeline_stream {
+    uint64_t stream, context;
+    enum trace_stream_kind kind;
+};
+
 /* In the order in which they are shown, except that a thread's ranges stand above its calls. */
 enum lane_kind { LANE_RANGES, LANE_PUSHED, LANE_THREAD, LANE_STREAM, LANE_WORKER };
 
@@ -108,7 +113,14 @@ struct timeline_lane {
     char name[128];
 };
 
-enum arrow_kind { ARROW_SUBMIT, ARROW_EVENT, ARROW_HOST };
+enum arrow_kind {
+    ARROW_SUBMIT,
+    ARROW_EVENT,
+    ARROW_HOST,
+    ARROW_DEFAULT, /* the rules of the legacy default stream */
+    ARROW_VALUE,   /* from the write of a value to the wait for it */
+    ARROW_STEP,    /* from a graph's run to a step in another lane */
+};
 
 /* Ends of arrows are times inside of a span of the lane. */
 struct timeline_arrow {
@@ -131,6 +143,21 @@ struct timeline_range_total {
     const char *text;
     uint64_t domain, count, total, least, most;
     uint64_t works, work; /* works that were asked for inside, and the sum of their times */
+};
+
+/* Where an operation of a finding is: a work, or a call. */
+struct timeline_end {
+    uint64_t time;
+    uint32_t lane, work, call;
+};
+
+/* What `millrace check` has found. Texts are the report's. */
+struct timeline_finding {
+    uint32_t number; /* in the report, from 1 up */
+    const char *kind, *title, *missing, *advice;
+    uint64_t times;
+    struct timeline_end ends[2]; /* by time */
+    size_t ends_count;
 };
 
 struct timeline_figures {
@@ -164,6 +191,8 @@ struct timeline_process {
     LIST(uint32_t, pushed); /* while reading: ranges of threads that have not ended */
     LIST(struct timeline_given, given);
     LIST(struct timeline_context, contexts);
+    LIST(struct timeline_stream, streams);
+    LIST(struct timeline_finding, findings);
     LIST(struct timeline_range_total, range_totals);
     struct timeline_figures figures;
     LIST(char *, texts); /* that the process owns */
@@ -198,8 +227,13 @@ const struct timeline_given *ranges_given(const struct timeline_process *process
 /* Sums by text. False: memory is short. */
 bool ranges_sum(struct timeline_process *process);
 
-/* Gives spans their lanes, finds arrows. False: memory is short. link.c */
+/* Gives spans their lanes (lanes.c), finds arrows (link.c). False: memory is short. */
 bool timeline_link(struct timeline *timeline);
+bool timeline_place(struct timeline_process *process, uint64_t number);
+
+/* Adds what a report of the same run shows; it must stay. After timeline_link. False: memory is short. races.c */
+struct report;
+bool timeline_add_findings(struct timeline *timeline, const struct report *report);
 
 /* Totals by name, figures, the critical path. False: memory is short. figures.c */
 bool timeline_sum(struct timeline *timeline);

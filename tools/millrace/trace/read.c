@@ -142,7 +142,7 @@ static bool take_call(struct reading *reading, const struct trace_call *record)
                                    .role = record->record.more,
                                    .status = record->status,
                                    .open = record->record.type == TRACE_OPEN};
-    return record->to >= record->from && record->record.more <= TRACE_WAITS_ALL;
+    return record->to >= record->from && record->record.more <= TRACE_WAITS_VALUE;
 }
 
 static bool take_begin(struct reading *reading, const struct trace_begin *record)
@@ -198,6 +198,13 @@ static bool take_rest(struct reading *reading, const struct trace_record *record
             *context = (struct timeline_context){from->context, record->more};
         return context || !(reading->short_of_memory = true);
     }
+    case TRACE_STREAM: {
+        const struct trace_stream *from = (const void *)record;
+        struct timeline_stream *stream = ADD(reading->process, streams);
+        if (stream)
+            *stream = (struct timeline_stream){from->stream, from->context, record->more};
+        return stream ? record->more <= TRACE_STREAM_LEGACY : !(reading->short_of_memory = true);
+    }
     case TRACE_RANGE:
     case TRACE_RANGE_END:
     case TRACE_GIVEN: {
@@ -225,8 +232,8 @@ static bool take(struct reading *reading, const struct trace_record *record)
         [TRACE_BEGIN] = sizeof(struct trace_begin),         [TRACE_END] = sizeof(struct trace_end),
         [TRACE_SLICE] = sizeof(struct trace_slice),         [TRACE_RANGE] = sizeof(struct trace_range),
         [TRACE_RANGE_END] = sizeof(struct trace_range_end), [TRACE_GIVEN] = sizeof(struct trace_given),
-        [TRACE_CONTEXT] = sizeof(struct trace_context)};
-    if (record->type < TRACE_THREAD || record->type > TRACE_CONTEXT || record->size < sizes[record->type] ||
+        [TRACE_CONTEXT] = sizeof(struct trace_context),     [TRACE_STREAM] = sizeof(struct trace_stream)};
+    if (record->type < TRACE_THREAD || record->type > TRACE_STREAM || record->size < sizes[record->type] ||
         (record->type != TRACE_THREAD && reading->thread == 0))
         return false;
     switch (record->type) {
@@ -646,6 +653,8 @@ void timeline_free(struct timeline *timeline)
         free(process->pushed);
         free(process->given);
         free(process->contexts);
+        free(process->streams);
+        free(process->findings);
         free(process->range_totals);
     }
     free(timeline->processes);
