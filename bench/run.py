@@ -226,6 +226,33 @@ def nvidia_nvrtc() -> pathlib.Path | None:
     return path if path.exists() else None
 
 
+# name in the program's output, label: in the order of the libraries
+MATH = [
+    ("sgemm_64", "cuBLAS: Sgemm of 64"),
+    ("sgemm_256", "cuBLAS: Sgemm of 256"),
+    ("sgemm_1024", "cuBLAS: Sgemm of 1024"),
+    ("sgemm_2048", "cuBLAS: Sgemm of 2048"),
+    ("fft_1048576", "cuFFT: 2^20 complex floats"),
+    ("fft_512x512x64", "cuFFT: 512 x 512 x 64"),
+    ("fft_64_10000", "cuFFT: 10,000 of 64"),
+    ("fft_1000_1000", "cuFFT: 1,000 of 1,000"),
+    ("fft_16x16_10000", "cuFFT: 10,000 of 16 x 16"),
+]
+MATH_GOAL = 1.1
+
+
+def print_math(figures: dict) -> None:
+    """The first ratio is of the times by the clock, the second of processor time."""
+    print("\nLibraries of mathematics beside the CPU library called directly on one thread, in milliseconds (best of some rounds)\n")
+    print(f"{'':30} {'Millrace':>10} {'direct':>10} {'ratio':>6} {'processor':>10} {'direct':>10} {'ratio':>6}")
+    for name, label in MATH:
+        pairs = [[figures.get(f"math_{name}_{whose}_{what}") for whose in ("ours", "direct")] for what in ("ms", "processor_ms")]
+        ratios = [one / two if one and two else None for one, two in pairs]
+        verdict = "" if ratios[0] is None else "met" if min(ratios) <= MATH_GOAL else "missed"
+        print(f"{label:30}" + "".join(f" {cell(one, '{:.3f}'):>10} {cell(two, '{:.3f}'):>10} {cell(ratio, '{:.2f}'):>6}"
+                                      for (one, two), ratio in zip(pairs, ratios, strict=True)) + f" {verdict}".rstrip())
+
+
 PARTS = {
     "calls": "calls",
     "runtime": "calls of the runtime API",
@@ -241,6 +268,7 @@ PARTS = {
     "start": "starting a program",
     "check": "millrace check",
     "nvrtc": "compiling at run time",
+    "math": "libraries of mathematics",
     "pycuda": "PyCUDA",
     "cupy": "CuPy",
 }
@@ -371,6 +399,7 @@ def main() -> int:
         "nvrtc": lambda figures: print_nvrtc(figures, hand["nvrtc"]),
         "pycuda": lambda figures: print_pycuda(figures, hand["pycuda"]),
         "cupy": print_cupy,
+        "math": print_math,
     }
     for part in parts:
         tables[part](ours[part])

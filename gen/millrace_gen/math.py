@@ -145,8 +145,6 @@ def _internal(param, wide):
     match = re.match(rf"(const )?{ELEMENT} \*\w+$", param)
     if match:
         return f"{match[1] or ''}void *{name}", name
-    if re.match(r"\{T\} \w+$", param):  # by value: the body gets its address
-        return f"const void *{name}", f"&{name}"
     if wide and re.match(r"int \*\w+$", param):
         return f"void *{name}", name
     if re.match(r"(int|long long) \w+$", param):
@@ -159,7 +157,8 @@ def emit_impl(families):
     library = families[0].library
     guard = f"MR_{library.name.upper()}_IMPL_H"
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", f"#ifndef {guard}", f"#define {guard}", ""]
-    lines += [f"#include <{header}>" for header in library.headers] + ['#include "libs/math/form.h"', ""]
+    lines += ["#include <stdint.h>", ""] + [f"#include <{header}>" for header in library.headers]
+    lines += ['#include "libs/math/form.h"', ""]
     for family in families:
         if family.done:
             params = ["const struct mr_form *form"] + [_internal(p, family.wide)[0] for p in family.params]

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "libs/math/half.h"
+
 unsigned mr_element_size(cudaDataType_t type)
 {
     switch ((int)type) {
@@ -56,52 +58,6 @@ static cudaDataType_t real_of(cudaDataType_t type)
     default:
         return type;
     }
-}
-
-static inline float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* The exponent is moved by a multiplication, which makes subnormals right, too. */
-static inline float half_to_float(uint16_t half)
-{
-    float value = float_of((uint32_t)(half & 0x7fff) << 13) * 0x1p112f;
-    uint32_t bits = bits_of(value) | ((half & 0x7c00) == 0x7c00 ? 0x7f800000u : 0);
-    return float_of(bits | (uint32_t)(half & 0x8000) << 16);
-}
-
-/* Adding a number whose last bit is the half's rounds as the processor does. */
-static inline uint16_t float_to_half(float value)
-{
-    uint32_t bits = bits_of(value), sign = bits & 0x80000000u;
-    bits ^= sign;
-    uint32_t normal = (bits + 0xc8000fffu + ((bits >> 13) & 1)) >> 13;
-    uint32_t small = bits_of(float_of(bits) + 0.5f) - 0x3f000000u;
-    uint32_t special = bits > 0x7f800000u ? 0x7e00 : 0x7c00;
-    uint32_t half = bits >= 0x47800000u ? special : bits < 0x38800000u ? small : normal;
-    return (uint16_t)(half | sign >> 16);
-}
-
-static inline float bfloat_to_float(uint16_t value)
-{
-    return float_of((uint32_t)value << 16);
-}
-
-static inline uint16_t float_to_bfloat(float value)
-{
-    uint32_t bits = bits_of(value);
-    uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;
-    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 | 0x40) : rounded);
 }
 
 /* ---- floats of 8 bits ---- */
@@ -173,10 +129,10 @@ static void load_run(cudaDataType_t type, const void *from, int64_t count, bool 
 {
     switch ((int)type) {
     case CUDA_R_16F:
-        LOAD(uint16_t, half_to_float);
+        LOAD(uint16_t, mr_half_to_float);
         break;
     case CUDA_R_16BF:
-        LOAD(uint16_t, bfloat_to_float);
+        LOAD(uint16_t, mr_bfloat_to_float);
         break;
     case CUDA_R_32F:
         LOAD(float, AS_IT_IS);
@@ -220,8 +176,8 @@ static inline double limited(double value, double low, double high)
     return value < low ? low : value > high ? high : rint(value);
 }
 
-#define TO_HALF(value) float_to_half((float)(value))
-#define TO_BFLOAT(value) float_to_bfloat((float)(value))
+#define TO_HALF(value) mr_float_to_half((float)(value))
+#define TO_BFLOAT(value) mr_float_to_bfloat((float)(value))
 #define TO_I8(value) limited((double)(value), -128, 127)
 #define TO_U8(value) limited((double)(value), 0, 255)
 /* A sum of products of integers wraps as the hardware's does. */

@@ -64,3 +64,16 @@ void *mr_math_handle_end(const void *handle)
     pthread_mutex_unlock(&lock);
     return object;
 }
+
+/* The place in the low 15 bits, the generation above. */
+int mr_math_handle_number(const void *handle)
+{
+    uint64_t value = (uintptr_t)handle;
+    return (int)((value >> 32 & 0xffff) << 15 | (value & 0xffffffffu) >> 3);
+}
+
+void *mr_math_handle_of_number(int number)
+{
+    uint64_t value = number < 0 ? 0 : (uint64_t)number;
+    return (void *)(uintptr_t)((value >> 15) << 32 | (value & 0x7fff) << 3);
+}

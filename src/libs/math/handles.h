@@ -6,6 +6,11 @@
 
 #define MR_MATH_HANDLES 16384u
 
+/* A live or once live handle as a positive int, for libraries whose handles are numbers, and back. Any number may be
+ * asked for: mr_math_handle_find says whether it is live. */
+int mr_math_handle_number(const void *handle);
+void *mr_math_handle_of_number(int number);
+
 /* A handle for the object; NULL if the table is full. Any thread, as all of these. */
 void *mr_math_handle_new(void *object);
 

@@ -43,6 +43,12 @@ CUresult mr_math_submit(CUstream stream, uint64_t parts, void (*run)(void *recor
     return mr_math_submit_more(stream, parts, run, record, size, NULL, 0);
 }
 
+CUresult mr_math_submit_own(CUstream stream, uint64_t parts, void (*run)(void *record, uint64_t first, uint64_t end),
+                            void (*release)(void *record), void *record)
+{
+    return mr_math_driver.submit_parts(stream, parts, run, release, record);
+}
+
 struct scratch {
     void *at[SLOTS];
     size_t size[SLOTS];

@@ -40,6 +40,11 @@ CUresult mr_math_submit_more(CUstream stream, uint64_t parts, void (*run)(void *
                              const void *record, size_t size, const void *more, size_t extra)
     __attribute__((warn_unused_result));
 
+/* The same with a record that the caller has allocated: on success it is given up, and `release` gets it once the work
+ * has run or the last graph with it has gone. Otherwise, also for no part at all, the caller keeps it. */
+CUresult mr_math_submit_own(CUstream stream, uint64_t parts, void (*run)(void *record, uint64_t first, uint64_t end),
+                            void (*release)(void *record), void *record) __attribute__((warn_unused_result));
+
 /* How many parts of `each` there are in `all`; 0 for 0. */
 static inline uint64_t mr_parts_of(uint64_t all, uint64_t each)
 {

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptors of memory on several GPUs, for libraries. */
+#ifndef MILLRACE_CUDALIBXT_H
+#define MILLRACE_CUDALIBXT_H
+
+#include <stddef.h>
+
+#include "cuda_runtime.h"
+
+#define CUDA_XT_DESCRIPTOR_VERSION 0x01000000 /* to which CUDART_VERSION is added */
+#define MAX_CUDA_DESCRIPTOR_GPUS 64
+
+enum cudaXtCopyType_t {
+    LIB_XT_COPY_HOST_TO_DEVICE,
+    LIB_XT_COPY_DEVICE_TO_HOST,
+    LIB_XT_COPY_DEVICE_TO_DEVICE
+};
+typedef enum cudaXtCopyType_t cudaLibXtCopyType;
+
+/* Whose descriptor it is. */
+enum libFormat_t {
+    LIB_FORMAT_CUFFT = 0,
+    LIB_FORMAT_UNDEFINED = 1
+};
+typedef enum libFormat_t libFormat;
+
+/* Memory, by GPU. */
+struct cudaXtDesc_t {
+    int version;
+    int nGPUs;
+    int GPUs[MAX_CUDA_DESCRIPTOR_GPUS];
+    void *data[MAX_CUDA_DESCRIPTOR_GPUS];
+    size_t size[MAX_CUDA_DESCRIPTOR_GPUS]; /* in bytes */
+    void *cudaXtState;
+};
+typedef struct cudaXtDesc_t cudaXtDesc;
+
+/* Memory that a library gives out. */
+struct cudaLibXtDesc_t {
+    int version;
+    cudaXtDesc *descriptor;
+    libFormat library;
+    int subFormat;
+    void *libDescriptor;
+};
+typedef struct cudaLibXtDesc_t cudaLibXtDesc;
+
+#endif

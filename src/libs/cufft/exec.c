@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Executing plans, and their work areas. */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "libs/cufft/fft.h"
+#include "libs/math/convert.h"
+#include "libs/math/driver.h"
+#include "libs/math/work.h"
+
+/* One step that waits in a stream or a graph; or all of them, by members. */
+struct record {
+    struct mr_fft_program *program;
+    int step;
+    struct mr_fft_bases bases;
+    struct mr_fft_area *area;
+};
+
+static void release(void *data)
+{
+    struct record *record = data;
+    mr_fft_program_drop(record->program);
+    mr_fft_area_drop(record->area);
+    free(record);
+}
+
+static void run_step(void *data, uint64_t first, uint64_t end)
+{
+    struct record *record = data;
+    const struct mr_fft_step *step = &record->program->steps[record->step];
+    for (uint64_t part = first; part < end; part++) {
+        int64_t line = (int64_t)part * step->part, last = line + step->part;
+        if (!mr_fft_step_run(record->program, step, &record->bases, line, last < step->lines ? last : step->lines)) {
+            mr_math_short_of_memory(record->bases.function);
+            return;
+        }
+    }
+}
+
+static void run_members(void *data, uint64_t first, uint64_t end)
+{
+    struct record *record = data;
+    const struct mr_fft_program *program = record->program;
+    for (uint64_t part = first; part < end; part++) {
+        int64_t from = (int64_t)part * program->members, to = from + program->members;
+        to = to < program->batch ? to : program->batch;
+        for (int i = 0; i < program->count; i++) {
+            const struct mr_fft_step *step = &program->steps[i];
+            int64_t each = step->lines / program->batch;
+            if (!mr_fft_step_run(program, step, &record->bases, from * each, to * each)) {
+                mr_math_short_of_memory(record->bases.function);
+                return;
+            }
+        }
+    }
+}
+
+static CUresult submit(const struct mr_fft *fft, struct mr_fft_program *program, int step, uint64_t parts,
+                       const struct mr_fft_bases *bases)
+{
+    struct record *record = malloc(sizeof *record);
+    if (!record)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *record = (struct record){program, step, *bases, fft->given ? NULL : fft->area};
+    mr_fft_program_hold(program);
+    if (record->area)
+        atomic_fetch_add_explicit(&record->area->references, 1, memory_order_relaxed);
+    CUresult status =
+        mr_math_submit_own(fft->stream, parts, program->by_member ? run_members : run_step, release, record);
+    if (status != CUDA_SUCCESS)
+        release(record);
+    return status;
+}
+
+cufftResult mr_fft_execute(const struct mr_form *form, struct mr_fft *fft, void *in, void *out, bool inverse)
+{
+    struct mr_fft_program *program = fft->programs[in == out];
+    struct mr_fft_bases bases = {.at = {in, out, fft->given}, .inverse = inverse, .function = form->name};
+    CUresult status = CUDA_SUCCESS;
+    if (!program)
+        return mr_fft_bad(
+            form, CUFFT_NOT_SUPPORTED,
+            "in place, lines of the output would be written over lines of the input that are still needed");
+    if (!fft->given && program->work_size) {
+        if (!fft->area)
+            return mr_fft_bad(form, CUFFT_NO_WORKSPACE, "the plan has no work area (cufftSetWorkArea)");
+        bases.at[MR_FFT_WORK] = fft->area->memory;
+    }
+    if (program->by_member)
+        status = submit(fft, program, 0, mr_parts_of((uint64_t)program->batch, (uint64_t)program->members), &bases);
+    for (int i = 0; i < program->count && !program->by_member && status == CUDA_SUCCESS; i++) {
+        const struct mr_fft_step *step = &program->steps[i];
+        status = submit(fft, program, i, mr_parts_of((uint64_t)step->lines, (uint64_t)step->part), &bases);
+    }
+    return status == CUDA_SUCCESS ? CUFFT_SUCCESS
+                                  : mr_fft_bad(form, CUFFT_EXEC_FAILED, "the driver answers %d", (int)status);
+}
+
+/* ---- the functions ---- */
+
+/* Enters and checks that the plan is made for these types. */
+static cufftResult enter_made(const struct mr_form *form, cufftHandle plan, cudaDataType in, cudaDataType out,
+                              struct mr_fft **fft)
+{
+    cufftResult status = mr_fft_enter(form, plan, fft);
+    if (status != CUFFT_SUCCESS)
+        return status;
+    if (!(*fft)->made)
+        return mr_fft_bad(form, CUFFT_INVALID_PLAN, "the plan is not made");
+    if ((*fft)->problem.in.type != in || (*fft)->problem.out.type != out)
+        return mr_fft_bad(form, CUFFT_INVALID_TYPE, "the plan is for other types");
+    return CUFFT_SUCCESS;
+}
+
+static cufftResult execute(const struct mr_form *form, cufftHandle plan, void *in, void *out, cudaDataType in_type,
+                           cudaDataType out_type, int64_t direction)
+{
+    struct mr_fft *fft;
+    cufftResult status = enter_made(form, plan, in_type, out_type, &fft);
+    if (status != CUFFT_SUCCESS)
+        return status;
+    if (!in || !out)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "a pointer is NULL");
+    if (direction != CUFFT_FORWARD && direction != CUFFT_INVERSE)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "%d is not a direction", (int)direction);
+    return mr_fft_execute(form, fft, in, out, direction == CUFFT_INVERSE);
+}
+
+cufftResult mr_cufft_ExecC2C(const struct mr_form *form, cufftHandle plan, void *in, void *out, int64_t direction)
+{
+    return execute(form, plan, in, out, CUDA_C_32F, CUDA_C_32F, direction);
+}
+
+cufftResult mr_cufft_ExecR2C(const struct mr_form *form, cufftHandle plan, void *in, void *out)
+{
+    return execute(form, plan, in, out, CUDA_R_32F, CUDA_C_32F, CUFFT_FORWARD);
+}
+
+cufftResult mr_cufft_ExecC2R(const struct mr_form *form, cufftHandle plan, void *in, void *out)
+{
+    return execute(form, plan, in, out, CUDA_C_32F, CUDA_R_32F, CUFFT_INVERSE);
+}
+
+cufftResult mr_cufft_ExecZ2Z(const struct mr_form *form, cufftHandle plan, void *in, void *out, int64_t direction)
+{
+    return execute(form, plan, in, out, CUDA_C_64F, CUDA_C_64F, direction);
+}
+
+cufftResult mr_cufft_ExecD2Z(const struct mr_form *form, cufftHandle plan, void *in, void *out)
+{
+    return execute(form, plan, in, out, CUDA_R_64F, CUDA_C_64F, CUFFT_FORWARD);
+}
+
+cufftResult mr_cufft_ExecZ2D(const struct mr_form *form, cufftHandle plan, void *in, void *out)
+{
+    return execute(form, plan, in, out, CUDA_C_64F, CUDA_R_64F, CUFFT_INVERSE);
+}
+
+cufftResult mr_cufft_XtExec(const struct mr_form *form, cufftHandle plan, void *in, void *out, int64_t direction)
+{
+    struct mr_fft *fft;
+    cufftResult status = mr_fft_enter(form, plan, &fft);
+    if (status != CUFFT_SUCCESS)
+        return status;
+    if (!fft->made)
+        return mr_fft_bad(form, CUFFT_INVALID_PLAN, "the plan is not made");
+    if (fft->problem.sort != MR_FFT_COMPLEX) /* the types say it */
+        direction = fft->problem.sort == MR_FFT_REAL_IN ? CUFFT_FORWARD : CUFFT_INVERSE;
+    return execute(form, plan, in, out, fft->problem.in.type, fft->problem.out.type, direction);
+}
+
+/* ---- work areas ---- */
+
+/* An area of the plan's own, where that is wanted. */
+cufftResult mr_fft_allocate(const struct mr_form *form, struct mr_fft *fft)
+{
+    if (fft->manual || fft->work_size == 0 || fft->area)
+        return CUFFT_SUCCESS;
+    fft->area = mr_fft_area_new(fft->work_size);
+    return fft->area ? CUFFT_SUCCESS
+                     : mr_fft_bad(form, CUFFT_ALLOC_FAILED, "there is no memory for a work area of %zu bytes",
+                                  fft->work_size);
+}
+
+cufftResult mr_cufft_GetSize(const struct mr_form *form, cufftHandle plan, size_t *size)
+{
+    struct mr_fft *fft;
+    cufftResult status = mr_fft_enter(form, plan, &fft);
+    if (status != CUFFT_SUCCESS)
+        return status;
+    if (!size)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "the pointer is NULL");
+    *size = fft->work_size;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult mr_cufft_SetWorkArea(const struct mr_form *form, cufftHandle plan, void *area)
+{
+    struct mr_fft *fft;
+    cufftResult status = mr_fft_enter(form, plan, &fft);
+    if (status != CUFFT_SUCCESS)
+        return status;
+    fft->given = area;
+    if (area) {
+        mr_fft_area_drop(fft->area);
+        fft->area = NULL;
+    }
+    return CUFFT_SUCCESS;
+}
+
+cufftResult mr_cufft_SetAutoAllocation(const struct mr_form *form, cufftHandle plan, int64_t automatic)
+{
+    struct mr_fft *fft;
+    cufftResult status = mr_fft_enter(form, plan, &fft);
+    if (status != CUFFT_SUCCESS)
+        return status;
+    fft->manual = !automatic;
+    return CUFFT_SUCCESS;
+}

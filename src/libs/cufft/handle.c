@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handles of cuFFT: making, ending, settings, versions. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "libs/cufft/fft.h"
+#include "libs/cufft/refuse.h"
+#include "libs/math/driver.h"
+#include "libs/math/handles.h"
+
+cufftResult mr_fft_bad(const struct mr_form *form, cufftResult status, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    mr_log_setup();
+    mr_log(status == CUFFT_NOT_SUPPORTED || status == CUFFT_NOT_IMPLEMENTED ? MR_LOG_WARN : MR_LOG_INFO, "%s: %s",
+           form->name, text);
+    return status;
+}
+
+cufftResult mr_cufft_refuse(const char *function)
+{
+    mr_log_setup();
+    mr_log(MR_LOG_WARN, "%s is not implemented", function);
+    return CUFFT_NOT_SUPPORTED;
+}
+
+cufftResult mr_fft_enter(const struct mr_form *form, cufftHandle plan, struct mr_fft **fft)
+{
+    *fft = plan < 0 ? NULL : mr_math_handle_find(mr_math_handle_of_number(plan));
+    if (!*fft)
+        return mr_fft_bad(form, CUFFT_INVALID_PLAN, "%d is not a live plan", plan);
+    if (!mr_math_context((*fft)->context))
+        return mr_fft_bad(form, CUFFT_INTERNAL_ERROR, "the plan's context is gone");
+    return CUFFT_SUCCESS;
+}
+
+cufftResult mr_fft_create(const struct mr_form *form, cufftHandle *plan)
+{
+    CUcontext context;
+    if (!mr_math_driver_open() || !(context = mr_math_context(NULL)))
+        return mr_fft_bad(form, CUFFT_SETUP_FAILED, "there is no device");
+    struct mr_fft *fft = calloc(1, sizeof *fft);
+    if (!fft)
+        return CUFFT_ALLOC_FAILED;
+    fft->context = context;
+    void *handle = mr_math_handle_new(fft);
+    if (!handle) {
+        free(fft);
+        return mr_fft_bad(form, CUFFT_ALLOC_FAILED, "there are %u plans already", MR_MATH_HANDLES);
+    }
+    *plan = mr_math_handle_number(handle);
+    return CUFFT_SUCCESS;
+}
+
+cufftResult mr_cufft_Create(const struct mr_form *form, cufftHandle *plan)
+{
+    if (!plan)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "the pointer is NULL");
+    return mr_fft_create(form, plan);
+}
+
+/* Work that the plan has submitted holds what it needs: nothing is waited for. */
+cufftResult mr_cufft_Destroy(const struct mr_form *form, cufftHandle plan)
+{
+    struct mr_fft *fft = plan < 0 ? NULL : mr_math_handle_end(mr_math_handle_of_number(plan));
+    if (!fft)
+        return mr_fft_bad(form, CUFFT_INVALID_PLAN, "%d is not a live plan", plan);
+    mr_fft_end(fft);
+    return CUFFT_SUCCESS;
+}
+
+cufftResult mr_cufft_SetStream(const struct mr_form *form, cufftHandle plan, cudaStream_t stream)
+{
+    struct mr_fft *fft;
+    cufftResult status = mr_fft_enter(form, plan, &fft);
+    if (status == CUFFT_SUCCESS)
+        fft->stream = (CUstream)stream;
+    return status;
+}
+
+cufftResult mr_cufft_GetVersion(const struct mr_form *form, int *version)
+{
+    if (!version)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "the pointer is NULL");
+    *version = MR_LIBRARY_VERSION;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult mr_cufft_GetProperty(const struct mr_form *form, libraryPropertyType type, int *value)
+{
+    if (!value || type > PATCH_LEVEL)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "the pointer is NULL, or there is no property %d", (int)type);
+    *value = type == MAJOR_VERSION   ? MR_LIBRARY_VERSION / 1000
+             : type == MINOR_VERSION ? MR_LIBRARY_VERSION / 100 % 10
+                                     : MR_LIBRARY_VERSION % 100;
+    return CUFFT_SUCCESS;
+}
+
+/* ---- properties of plans ---- */
+
+static int64_t *property_of(struct mr_fft *fft, cufftProperty property)
+{
+    return property == NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT            ? &fft->patient
+           : property == NVFFT_PLAN_PROPERTY_INT64_MAX_NUM_HOST_THREADS ? &fft->threads
+                                                                        : NULL;
+}
+
+cufftResult mr_cufft_SetPlanPropertyInt64(const struct mr_form *form, cufftHandle plan, cufftProperty property,
+                                          const long long value)
+{
+    struct mr_fft *fft;
+    cufftResult status = mr_fft_enter(form, plan, &fft);
+    if (status != CUFFT_SUCCESS)
+        return status;
+    int64_t *place = property_of(fft, property);
+    if (!place)
+        return mr_fft_bad(form, CUFFT_NOT_SUPPORTED, "there is no property %d", (int)property);
+    if (fft->made)
+        return mr_fft_bad(form, CUFFT_INVALID_PLAN, "the plan is made already");
+    *place = value;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult mr_cufft_GetPlanPropertyInt64(const struct mr_form *form, cufftHandle plan, cufftProperty property,
+                                          long long *value)
+{
+    struct mr_fft *fft;
+    cufftResult status = mr_fft_enter(form, plan, &fft);
+    if (status != CUFFT_SUCCESS)
+        return status;
+    int64_t *place = property_of(fft, property);
+    if (!place)
+        return mr_fft_bad(form, CUFFT_NOT_SUPPORTED, "there is no property %d", (int)property);
+    if (!value)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "the pointer is NULL");
+    *value = *place;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult mr_cufft_ResetPlanProperty(const struct mr_form *form, cufftHandle plan, cufftProperty property)
+{
+    return mr_cufft_SetPlanPropertyInt64(form, plan, property, 0);
+}
