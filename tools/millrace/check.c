@@ -37,6 +37,8 @@ static const char usage[] =
     "  --leak-check           with mem: report also memory that nobody has freed when the program ends\n"
     "  --luck                 report also what hardware orders though no manual says so\n"
     "  --results FOLDER       leave what the processes found in FOLDER; without PROGRAM: report what is there\n"
+    "  --host-touch           see also what the host's code touches in pinned and managed memory: the first touch of\n"
+    "                         each page since work was last queued; work is done while the host waits\n"
     "  --trace FILE           write also a timeline of the run with the findings in it, as 'millrace trace' does\n"
     "  --witnesses FOLDER     make FOLDER/race-1.json, ... from which 'millrace replay' shows what each race does\n"
     "  --explore N            instead, run PROGRAM under N orders of its work; 'millrace check --explore --help'\n"
@@ -61,12 +63,12 @@ struct request {
     struct suppressions suppressions;
     struct report_style style;
     int found_status;
-    bool luck, leaks, tools[TOOLS];
+    bool luck, leaks, host, tools[TOOLS];
     char folder[PATH_MAX]; /* of the results; made here unless the user named one */
     FILE *out, *trace_out;
 };
 
-enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, LUCK, LEAKS, RESULTS, WITNESSES, TRACE };
+enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, LUCK, LEAKS, RESULTS, WITNESSES, TRACE, HOST };
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -82,6 +84,7 @@ static const struct option options[] = {
     {"results", required_argument, NULL, RESULTS},
     {"witnesses", required_argument, NULL, WITNESSES},
     {"trace", required_argument, NULL, TRACE},
+    {"host-touch", no_argument, NULL, HOST},
     {0},
 };
 
@@ -156,6 +159,9 @@ static int take_option(struct request *request, int option)
     case TRACE:
         request->trace = optarg;
         return 0;
+    case HOST:
+        request->host = true;
+        return 0;
     default:
         request->results = optarg;
         return 0;
@@ -181,9 +187,13 @@ static int take_options(struct request *request, int argc, char **argv, char ***
         status = take_option(request, option);
     }
     *program = argv + optind;
-    if (status == 0 && ((request->leaks && !request->tools[MEM]) || (request->luck && !request->tools[RACE]))) {
-        fprintf(stderr, "millrace check: %s needs the tool %s (--tool)\n", request->leaks ? "--leak-check" : "--luck",
-                request->leaks ? tools[MEM] : tools[RACE]);
+    bool leaks = request->leaks && !request->tools[MEM];
+    if (status == 0 && (leaks || ((request->luck || request->host) && !request->tools[RACE]))) {
+        fprintf(stderr, "millrace check: %s needs the tool %s (--tool)\n",
+                leaks           ? "--leak-check"
+                : request->luck ? "--luck"
+                                : "--host-touch",
+                leaks ? tools[MEM] : tools[RACE]);
         return 2;
     }
     if (status == 0 && !**program && !request->results) {
@@ -233,11 +243,12 @@ static bool add_python(const struct tool_paths *paths)
 /* What the program's environment has beside that of `millrace run`. */
 static bool set_environment(const struct request *request, const struct tool_paths *paths)
 {
-    char names[64];
-    snprintf(names, sizeof names, "%s%s%s%s%s%s", request->tools[RACE] ? tools[RACE] : "",
+    char names[128];
+    snprintf(names, sizeof names, "%s%s%s%s%s%s%s", request->tools[RACE] ? tools[RACE] : "",
              request->tools[RACE] && request->luck ? ":luck" : "",
              request->tools[RACE] && request->tools[MEM] ? "," : "", request->tools[MEM] ? tools[MEM] : "",
-             request->tools[MEM] && request->leaks ? ":leaks" : "", request->trace ? ",trace" : "");
+             request->tools[MEM] && request->leaks ? ":leaks" : "",
+             request->host ? ",pages,schedule:late:patience=200" : "", request->trace ? ",trace" : "");
     if (!observed_environment("check", paths, names, request->folder))
         return false;
     if (add_python(paths))

@@ -144,6 +144,7 @@ struct mr_race_summary {
     uint64_t coarse; /* accesses that were noted coarsely, and so not compared byte by byte */
     uint64_t forgotten; /* accesses that were forgotten because memory for notes was bounded */
     uint64_t rough; /* accesses that mem could not look at, since they were noted coarsely */
+    uint64_t touches; /* by the host's code that pages.c has seen */
     uint64_t unknown; /* accesses to memory that no call had allocated: not looked at */
     uint64_t bytes; /* memory for notes, now */
     bool short_of_memory; /* the host had no memory for notes: what came later was not looked at */

@@ -27,6 +27,8 @@ struct run {
 
 struct mine {
     bool busy; /* inside of this file: an access from here on is the observer's own */
+    bool interrupted, elsewhere; /* the access is told from a handler of a signal; by another thread */
+    uint32_t number;             /* of the thread that has touched, if that is another one */
     unsigned next;
     struct obs_operation *function;
     uintptr_t ours, ours_end, free_page; /* memory of both sides; a page that has none */
@@ -35,7 +37,7 @@ struct mine {
 };
 
 static _Thread_local struct mine mine;
-static _Atomic uint64_t accesses;
+static _Atomic uint64_t accesses, touches;
 static struct mr_host *parts[PARTS]; /* under the rules' lock */
 static unsigned part_count;
 
@@ -85,6 +87,11 @@ uint64_t obs_host_accesses(void)
     return accesses;
 }
 
+uint64_t obs_host_touches(void)
+{
+    return touches;
+}
+
 /* Is it memory of both sides, alive? */
 static bool is_ours(uintptr_t first)
 {
@@ -119,13 +126,15 @@ static struct obs_operation *operation_of(const void *site)
         operation->side = (struct mr_side){.what = MR_SIDE_HOST,
                                            .call = obs_host_code,
                                            .number = obs_order_calls(),
-                                           .thread = obs_thread_number(),
-                                           .of_thread = obs_calls_of_thread()};
+                                           .thread = mine.elsewhere ? mine.number : obs_thread_number(),
+                                           .of_thread = mine.elsewhere ? 0 : obs_calls_of_thread()};
         obs_order_returns(operation);
     }
     obs_order_unlock();
     if (operation)
-        operation->side.site = obs_site_here(site);
+        operation->side.site = mine.elsewhere     ? obs_site_of(site)
+                               : mine.interrupted ? obs_site_at(site)
+                                                  : obs_site_here(site);
     return operation;
 }
 
@@ -173,6 +182,31 @@ static void access_here(uintptr_t first, size_t size, bool stores, const void *s
     if (is_ours(first))
         touch(first, first + size, stores ? MR_ACCESS_WRITE : MR_ACCESS_READ, site);
     mine.busy = false;
+}
+
+void obs_host_touch(uintptr_t first, bool stores, const void *code)
+{
+    atomic_fetch_add_explicit(&touches, 1, memory_order_relaxed);
+    mine.interrupted = true;
+    access_here(first, 1, stores, code);
+    mine.interrupted = false;
+}
+
+struct obs_operation *obs_host_function_here(void)
+{
+    return mine.function;
+}
+
+void obs_host_touch_of(uint32_t number, struct obs_operation *function, uintptr_t first, bool stores, const void *code)
+{
+    atomic_fetch_add_explicit(&touches, 1, memory_order_relaxed);
+    mine.elsewhere = true;
+    mine.number = number;
+    mine.function = function;
+    access_here(first, 1, stores, code);
+    end_all(); /* the next one may be another thread's */
+    mine.function = NULL;
+    mine.elsewhere = false;
 }
 
 static void add_part(void *symbol)

@@ -20,6 +20,20 @@ void obs_host_settle(void);
 /* A host function begins on this thread, or ends (NULL). A reference is kept. */
 void obs_host_function(struct obs_operation *operation);
 
+/* The running thread's code has touched the byte at `first`, where it has been interrupted at the instruction `code`
+ * (pages.c). */
+void obs_host_touch(uintptr_t first, bool stores, const void *code);
+
+/* Thread `number` (threads.h) has done so, in the host function `function` or in none (NULL), and waits for that; on
+ * another thread. */
+void obs_host_touch_of(uint32_t number, struct obs_operation *function, uintptr_t first, bool stores, const void *code);
+
+/* The host function that runs on this thread, or NULL; valid until it ends. */
+struct obs_operation *obs_host_function_here(void);
+
+/* How many touches were told by these two. */
+uint64_t obs_host_touches(void);
+
 /* How many accesses were told, neighbours together; 0 if no part of the process tells of them. */
 uint64_t obs_host_accesses(void);
 

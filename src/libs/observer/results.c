@@ -227,6 +227,8 @@ static void put_notes(const struct mr_race_summary *seen)
     NOTE(seen->coarse, "accesses were noted coarsely, and not compared byte by byte")
     NOTE(seen->forgotten, "accesses were forgotten, because memory for notes is bounded: races with them are not found")
     NOTE(seen->unknown, "accesses were to memory that no call had allocated, and were not looked at")
+    NOTE(seen->touches,
+         "touches of memory by the host's code were seen: of each page the first one since work was queued")
     NOTE(seen->rough, "accesses were noted coarsely, and mem has not looked at them")
 #undef NOTE
     if (seen->short_of_memory)

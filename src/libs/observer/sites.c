@@ -263,6 +263,27 @@ READS_STACKS static bool still_holds(const struct remembered *entry)
     return entry->count > 0;
 }
 
+__attribute__((noinline)) uint32_t obs_site_at(const void *at)
+{
+    struct obs_python_place places[OBS_PYTHON_DEPTH];
+    size_t python = obs_python_walk(places), from = 0;
+    struct walk walk = {.top = (uintptr_t)__builtin_dwarf_cfa(), .before = UINTPTR_MAX};
+    _Unwind_Backtrace(note_frame, &walk);
+    while (from < walk.count && walk.addresses[from] != (uintptr_t)at)
+        from++;
+    if (from == walk.count)
+        return obs_site_of(at);
+    walk.count -= from;
+    memmove(walk.addresses, walk.addresses + from, walk.count * sizeof *walk.addresses);
+    return keep(&walk, places, python);
+}
+
+uint32_t obs_site_of(const void *at)
+{
+    struct walk walk = {.count = 1, .addresses = {(uintptr_t)at}};
+    return at ? keep(&walk, NULL, 0) : 0;
+}
+
 __attribute__((noinline)) uint32_t obs_site_here(const void *at)
 {
     struct obs_python_place places[OBS_PYTHON_DEPTH];

@@ -28,6 +28,13 @@ struct obs_frame {
  * it. */
 uint32_t obs_site_here(const void *at);
 
+/* The same, from a handler of a signal that has interrupted the program's code at the instruction `at`: that one is the
+ * innermost frame. */
+uint32_t obs_site_at(const void *at);
+
+/* A site of one frame: the instruction. */
+uint32_t obs_site_of(const void *at);
+
 /* The frames of a site, innermost first; what it points to stays. 0 frames for site 0. */
 size_t obs_site_frames(uint32_t site, const struct obs_frame **out);
 

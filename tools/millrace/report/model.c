@@ -79,15 +79,25 @@ size_t report_shown(const struct report *report)
     return shown;
 }
 
+static bool is_of_library(const struct report_frame *frame)
+{
+    const char *name = frame->module ? strrchr(frame->module, '/') : NULL;
+    return name && strncmp(name, "/libc.so", 8) == 0;
+}
+
 const char *report_place(const struct report_side *side, unsigned *line)
 {
     *line = side->line;
     if (side->file && side->line)
         return side->file;
-    for (size_t i = 0; i < side->stack.count; i++)
-        if (side->stack.frames[i].file && side->stack.frames[i].line) {
-            *line = side->stack.frames[i].line;
-            return side->stack.frames[i].file;
+    /* The C library's lines say less than those of its caller. */
+    for (int library = 0; library < 2; library++)
+        for (size_t i = 0; i < side->stack.count; i++) {
+            const struct report_frame *frame = &side->stack.frames[i];
+            if (frame->file && frame->line && (library || !is_of_library(frame))) {
+                *line = frame->line;
+                return frame->file;
+            }
         }
     *line = 0;
     return NULL;
