@@ -2,7 +2,8 @@
 # A thin face on Meson: each target is one line of work. README.md and CONTRIBUTING.md say what each is for.
 
 BUILD := build
-PREFIX ?= /usr/local
+# A toolkit has a folder of its own: bin/, include/, lib64/ and others.
+PREFIX ?= /usr/local/millrace
 # Tools of Debian's own come first, so that a Python or compiler elsewhere does not get in the way.
 export PATH := /usr/bin:/bin:$(PATH)
 

@@ -64,7 +64,7 @@ fetch_and_build() {
 fetch_and_build || exit 1
 
 # Headers for kernels that CuPy compiles, and the compiler for those that name nvcc.
-export CUDA_PATH="$build" NVCC="$build/bin/shims/nvcc"
+export CUDA_PATH="$build" NVCC="$build/bin/nvcc"
 cupy_kernels
 cupy_programs
 

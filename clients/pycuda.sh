@@ -38,7 +38,7 @@ install curand-10.4 --no-deps --target "$venv/nvidia-host" 'nvidia-curand==10.4.
 fetch_and_build || exit 1
 
 # PyCUDA keeps what nvcc made; another build's device headers must not be in it.
-export PYCUDA_CACHE_DIR="$cache/kernels-$(cat "$build"/device/*.h "$build"/device/include/*.h "$build"/bin/shims/nvcc | cksum | cut -d ' ' -f 1)"
+export PYCUDA_CACHE_DIR="$cache/kernels-$(cat "$build"/device/*.h "$build"/device/include/*.h "$build"/bin/nvcc | cksum | cut -d ' ' -f 1)"
 mkdir -p "$PYCUDA_CACHE_DIR"
 for program in serial streams events threads; do
     if [ -e "$programs/pycuda_$program.py" ]; then

@@ -20,6 +20,12 @@
 #define __CUDACC__ 1
 #endif
 
+/* Where the runtime library that a program has inside of it finds the driver, if the loader finds none (src/libs/cudart/state.c). */
+#ifdef MILLRACE_LIBRARIES
+extern "C" __attribute__((weak, used, visibility("hidden"))) const char millrace_libraries[] = MILLRACE_LIBRARIES;
+#undef MILLRACE_LIBRARIES
+#endif
+
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __host__ __attribute__((host))

@@ -48,7 +48,7 @@ class Check(unittest.TestCase):
         self.assertTrue(values["MILLRACE_OBSERVE_OUT"].startswith(str(self.temporary)))
         plain = subprocess.run([MILLRACE, "run", "env"], env=self.environment, capture_output=True, text=True, timeout=60).stdout
         for line in plain.splitlines():
-            if line.split("=")[0] in ("PATH", "LD_LIBRARY_PATH", "LD_AUDIT", "TRITON_PTXAS_PATH"):
+            if line.split("=")[0] in ("PATH", "LD_LIBRARY_PATH", "LD_AUDIT", "TRITON_PTXAS_PATH", "CUDA_HOME", "CUDA_PATH"):
                 self.assertIn(line, out.splitlines())
         out, _ = self.check("--luck", "--tool", "race", script="echo $MILLRACE_OBSERVE", status=0)
         self.assertEqual(out, "race:luck\n")

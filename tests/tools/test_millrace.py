@@ -12,9 +12,10 @@ MILLRACE = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(os.environ["MR_SOURCE_ROOT"])
 
 
-def millrace(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    return subprocess.run([MILLRACE, *arguments], capture_output=True, text=True, check=False,
-                          env={**os.environ, **environment}, timeout=120)
+def millrace(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess:
+    """None takes a variable away."""
+    env = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
+    return subprocess.run([MILLRACE, *arguments], capture_output=True, text=True, check=False, env=env, timeout=120)
 
 
 def settings_in_table() -> list[str]:
@@ -36,6 +37,13 @@ class Run(unittest.TestCase):
         self.assertEqual(*done.stdout.splitlines())
         done = millrace("run", "--", "sh", "-c", "echo $TRITON_PTXAS_PATH", TRITON_PTXAS_PATH="/own/ptxas")
         self.assertEqual(done.stdout, "/own/ptxas\n")
+
+    def test_a_toolkit_is_named(self):
+        """Unless the user names one."""
+        said = "echo $CUDA_HOME $CUDA_PATH; dirname $(dirname $(command -v nvcc))"
+        root, own = millrace("run", "--", "sh", "-c", said, CUDA_HOME=None, CUDA_PATH=None).stdout.splitlines()
+        self.assertEqual(root, f"{own} {own}")
+        self.assertEqual(millrace("run", "--", "sh", "-c", "echo $CUDA_HOME $CUDA_PATH", CUDA_HOME=None, CUDA_PATH="/own").stdout, "/own\n")
 
     def test_status_passes(self):
         self.assertEqual(millrace("run", "--", "sh", "-c", "exit 42").returncode, 42)

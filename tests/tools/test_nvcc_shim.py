@@ -251,7 +251,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         self.assertIn(".entry scale", done.stdout)
 
     def test_unknown_options_are_named(self):
-        for option in ("-fplugin=evil.so", "--load-plugin", "-Xclang", "-ltoir", "-run", "-m32", "-O9", "-lineinfo=maybe", "-fmad=1", "--unknown"):
+        for option in ("-fplugin=evil.so", "--load-plugin", "-Xclang", "-ltoir", "-m32", "-O9", "-lineinfo=maybe", "-fmad=1", "--unknown"):
             done = self.nvcc("--cubin", option, "kernel.cu")
             self.assertEqual(done.returncode, 1, option)
             self.assertIn(option.split("=")[0].removeprefix("-O"), done.stderr)
@@ -287,13 +287,13 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             -forward-unknown-to-host-linker -forward-unknown-opts -dlto -lto -gen-opt-lto -no-compress -reloc-ptx -nohdinitlist -nohdmoveforward -Wdefault-stream-launch -Wmissing-launch-bounds
             -Wext-lambda-captures-this -Wreorder -Wno-deprecated-declarations -Wno-deprecated-gpu-targets -noprof -objtemp -jobserver --no-align-double -use-local-env -force-cl-env-setup -m64 -w
             -lineinfo -G -g -use_fast_math -restrict -expt-relaxed-constexpr -expt-extended-lambda -extended-lambda -res-usage -src-in-ptx -extra-device-vectorization -allow-unsupported-compiler
-            -err-no -no-err-no -v -dryrun -shared -keep -save-temps"""
+            -err-no -no-err-no -v -dryrun -run -shared -keep -save-temps"""
         valued = """-o=x -odir=. -arch=sm_80 -code=sm_75 -gencode=arch=compute_80,code=sm_80 -rdc=true -x=cu -ccbin=clang-19 -keep-dir=. -cudart=static -default-stream=legacy -m=64 -I=a -isystem=a -D=A
             -U=A -include=a.h -std=c++17 -O=2 -Werror=all-warnings -fmad=true -ftz=true -prec-div=true -prec-sqrt=true -maxrregcount=32 -t=2 -split-compile=2 -split-compile-extended=2 -jtd=50
             -Ofc=min -opt-info=inline -compress-mode=size -frandom-seed=7 -static-global-template-stub=true -device-entity-has-hidden-visibility=false -device-stack-protector=true -ldir=a
             -target-dir=a -idp=a -ddp=a -dp=a -cudadevrt=static -diag-suppress=177 -diag-warn=177 -diag-error=177 -Xcompiler=-Wall -Xlinker=-s -Xptxas=-v -Xcudafe=--diag_suppress=177 -Xfatbin=-compress-all
-            -Xnvlink=-v,--suppress-stack-size-warning -L=a -l=m -arbin=ar -dopt=on -ftemplate-depth=9 -ftemplate-backtrace-limit=9 -brief-diag=true -optf=/dev/null -e=scale -MT=a"""
-        refused = """-run -run-args=a -cuda -optix-ir -ltoir -fdevice-syntax-only -fdevice-time-trace=a -time=a -clean -Xarchive=a -keep-device-functions -ewp -astoolspatch -r -hls=use-lcs -aug-hls
+            -Xnvlink=-v,--suppress-stack-size-warning -L=a -l=m -arbin=ar -dopt=on -ftemplate-depth=9 -ftemplate-backtrace-limit=9 -brief-diag=true -optf=/dev/null -e=scale -MT=a -run-args=a,b"""
+        refused = """-cuda -optix-ir -ltoir -fdevice-syntax-only -fdevice-time-trace=a -time=a -clean -Xarchive=a -keep-device-functions -ewp -astoolspatch -r -hls=use-lcs -aug-hls
             -qpp-config=a -sanitize=memcheck"""
         for words in [[word] for word in bare.split()] + [word.split("=", 1) for word in valued.split()] + [["-MF", "a", "-MD"]]:
             done = self.nvcc("--dryrun", *words, "kernel.cu")
@@ -383,7 +383,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             (("-o", "out.o"), None, " -o out.o "), (("-odir", "folder"), None, " -o folder/kernel.o "), (("-arch=sm_86",), "--cuda-gpu-arch=sm_86", None),
             (("-arch", "compute_90"), "--cuda-gpu-arch=sm_90", None), (("--gpu-architecture=sm_75", "--gpu-code=sm_80,compute_75"), "--cuda-gpu-arch=sm_75", None),
             (("-gencode=arch=compute_70,code=sm_72",), "--cuda-gpu-arch=sm_70", None), (("--generate-code", "arch=compute_61,code=[sm_61,compute_61]"), "--cuda-gpu-arch=sm_61", None),
-            (("-I", "a,b"), "-Ia -Ib", "-Ia -Ib"), (("-DA=1\\,2,B",), "-DA=1,2 -DB", "-DA=1,2 -DB"), (('-DA="1,2"',), "-DA=\"1,2\"", "-DA=\"1,2\""),
+            (("-I", "a,b"), "-Ia -Ib", "-Ia -Ib"), (("-DA=1\\,2,B",), "-DA=1,2 -DB", "-DA=1,2 -DB"), (('-DA="1,2"',), r'"-DA=\"1,2\""', r'"-DA=\"1,2\""'),
             (("-isystem=a,b",), "-isystema -isystemb", "-isystema -isystemb"), (("-include", "a.h,b.h"), "-includea.h -includeb.h", "-includea.h -includeb.h"), (("-U", "A,,B"), "-UA -UB", "-UA -UB"),
             (("-pg",), None, " -pg "), (("-noeh",), None, "-fno-exceptions"), (("-ftemplate-depth", "99"), "-ftemplate-depth=99", "-ftemplate-depth=99"),
             (("-ftemplate-backtrace-limit=9",), "-ftemplate-backtrace-limit=9", "-ftemplate-backtrace-limit=9"), (("-brief-diag=true",), "-fno-caret-diagnostics", "-fno-caret-diagnostics"),

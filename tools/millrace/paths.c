@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the command's companions are. In the build folder they are lib/ and bin/shims/ beside bin/millrace; installed,
- * lib/ and lib/millrace/shims/ under the same prefix. The command's own place decides, so a moved tree still works. */
+/* Where the command's companions are: nvcc and ptxas beside it, the libraries in lib/ beside its folder, in the build
+ * folder as where Millrace is installed. The command's own place decides, so a moved tree still works. */
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,12 +37,8 @@ bool tool_find_paths(struct tool_paths *paths)
                 folder);
         return false;
     }
-    if (!find_folder(folder, "shims", "nvcc", paths->shims) &&
-        !find_folder(folder, "../lib/millrace/shims", "nvcc", paths->shims)) {
-        fprintf(stderr,
-                "millrace: the compiler shim is neither in %s/shims nor in %s/../lib/millrace/shims; "
-                "build it with 'make'\n",
-                folder, folder);
+    if (!find_folder(folder, ".", "nvcc", paths->shims)) {
+        fprintf(stderr, "millrace: there is no nvcc in %s; build it with 'make'\n", folder);
         return false;
     }
     return true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* millrace run: the program gets Millrace's libraries first in the loader's path and the compiler shims first in PATH,
  * and takes the command's place (exec), so that its exit status and signals are its own. Triton brings an assembler of
- * NVIDIA's, which makes code that only GPUs run: it is told of the shim. */
+ * NVIDIA's, which makes code that only GPUs run: it is told of the shim. Programs that ask for a toolkit's root get
+ * Millrace's. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static const char usage[] =
     "Usage: millrace run [--] PROGRAM [ARGUMENTS]\n"
     "\n"
     "Runs PROGRAM with Millrace's libcuda.so.1 first in LD_LIBRARY_PATH and the nvcc and ptxas shims first in PATH\n"
-    "(for Triton also in TRITON_PTXAS_PATH, unless that is set).\n"
+    "(for Triton also in TRITON_PTXAS_PATH, unless that is set). CUDA_HOME and CUDA_PATH name Millrace's folder,\n"
+    "unless one of them is set.\n"
     "The program's exit status is the command's. 127: the program was not found; 126: it could not be started.\n"
     "\n"
     "Examples:\n"
@@ -65,13 +67,24 @@ static bool name_program(const char *variable, const char *folder, const char *p
     return setenv(variable, path, 0) == 0;
 }
 
+/* The folder above the shims is a toolkit's root. */
+static bool name_root(const char *shims)
+{
+    char root[PATH_MAX];
+    if (getenv("CUDA_HOME") || getenv("CUDA_PATH"))
+        return true;
+    snprintf(root, sizeof root, "%.*s", (int)(strrchr(shims, '/') - shims), shims);
+    return setenv("CUDA_HOME", root, 1) == 0 && setenv("CUDA_PATH", root, 1) == 0;
+}
+
 bool tool_environment(const char *command)
 {
     struct tool_paths paths;
     if (!tool_find_paths(&paths))
         return false;
     if (name_companion(paths.libraries) && prepend("LD_LIBRARY_PATH", paths.libraries) &&
-        prepend("PATH", paths.shims) && name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas"))
+        prepend("PATH", paths.shims) && name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas") &&
+        name_root(paths.shims))
         return true;
     fprintf(stderr, "millrace %s: out of memory\n", command);
     return false;

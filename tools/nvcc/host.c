@@ -86,11 +86,28 @@ static void add_check_words(const struct request *request, bool clang, struct mr
         mr_words_add(words, list[i], "");
 }
 
+/* Where the libraries are: the runtime library inside of a program looks there for the driver. */
+static void add_libraries(const struct places *places, struct mr_words *words)
+{
+    struct mr_text word = {.data = NULL};
+    mr_text_put(&word, "-DMILLRACE_LIBRARIES=\"");
+    for (const char *at = places->libraries; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            mr_text_put(&word, "\\");
+        mr_text_add(&word, at, 1);
+    }
+    mr_text_put(&word, "\"");
+    mr_words_add(words, mr_text_chars(&word), "");
+    words->failed = words->failed || word.failed;
+    mr_text_clear(&word);
+}
+
 static void host_half(const struct request *request, const struct places *places, const char *path,
                       struct mr_words *words)
 {
     clang_words(request, places, path, words);
     mr_words_add(words, "--cuda-host-only", "");
+    add_libraries(places, words);
     if (isatty(STDERR_FILENO)) /* its messages go through a file */
         mr_words_add(words, "-fcolor-diagnostics", "");
     add_unused_warnings(words);
@@ -262,7 +279,7 @@ int host_dependencies(const struct request *request, const struct places *places
 static void add_runtime(const struct request *request, const struct places *places, struct mr_words *words)
 {
     mr_words_add(words, "-L", places->libraries);
-    mr_words_add(words, "-Wl,-rpath-link,", places->libraries);
+    mr_words_add(words, "-Wl,--enable-new-dtags,-rpath,", places->libraries);
     if (strcmp(request->runtime, "none") == 0)
         return;
     if (strcmp(request->runtime, "shared") == 0) {

@@ -9,9 +9,10 @@
 #include "base/log.h"
 #include "shim.h"
 
-static const char version[] = "nvcc: Millrace " MR_VERSION ", CUDA C++ for the CPU by clang 19\n"
-                              "Compiles in place of NVIDIA's compiler; no code of NVIDIA's is in it.\n"
-                              "Cuda compilation tools, release 13.0, V13.0.0\n";
+static const char version[] =
+    "nvcc: NVIDIA (R) Cuda compiler driver, as Millrace " MR_VERSION " provides it by clang 19\n"
+    "No code of NVIDIA's is in it: build systems look for the words above.\n"
+    "Cuda compilation tools, release 13.0, V13.0.0\n";
 
 static const char usage[] =
     "Usage: nvcc [options] FILE...        (also: millrace cc [options] FILE...)\n"
@@ -23,7 +24,7 @@ static const char usage[] =
     "  --ptx, --cubin, --fatbin   device code alone, for the driver API\n"
     "  -E, -M, -MM           preprocess; list dependencies\n"
     "  -dlink, --lib         link device code into an object; make an archive\n"
-    "  --version, --help, --dryrun\n"
+    "  --version, --help, --dryrun, --run\n"
     "\n"
     "  -o, -arch, -code, -gencode, -rdc, -I, -isystem, -D, -U, -include, -std, -x, -O, -g, -G, -lineinfo, -fmad, -ftz, -use_fast_math, -w, -Werror,\n"
     "  -Xcompiler, -Xlinker, -Xptxas, -L, -l, -cudart, -ccbin, --default-stream, --check, --keep, --keep-dir, -MD, -MMD, -MF, -MT, -MP and others: docs/compilers.md.\n"
@@ -134,6 +135,7 @@ int main(int argc, char **argv)
 {
     static struct request request = {.phase = PHASE_LINK}; /* and what it holds: as long as the process */
     struct places places;
+    char program[PATH_MAX];
     mr_log_setup();
     if (!request_parse(&request, argc, argv))
         return 1;
@@ -149,10 +151,14 @@ int main(int argc, char **argv)
         return 1;
     if (request.verbose || request.dry_run)
         places_show(&places);
+    if (run_alone(&request, program))
+        return run_program(&request, &places, program);
     if (!request_find_kinds(&request) || !check(&request))
         return 1;
     bool links = request.phase == PHASE_LINK || request.phase == PHASE_ARCHIVE || request.phase == PHASE_DEVICE_LINK;
     int status = links ? run_link(&request, &places) : run_each(&request, &places);
     step_clean();
+    if (status == 0 && request.run && request.phase == PHASE_LINK)
+        status = run_program(&request, &places, request.output ? request.output : "a.out");
     return status;
 }

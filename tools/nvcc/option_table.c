@@ -97,6 +97,8 @@ static const struct option options[] = {
     {"--library", "-l", LINK_LIST, 0, "-l", NULL},
     {"--verbose", "-v", VERBOSE, 0, NULL, NULL},
     {"--dryrun", "-dryrun", DRY_RUN, 0, NULL, NULL},
+    {"--run", "-run", RUN, 0, NULL, NULL},
+    {"--run-args", "-run-args", RUN_ARGUMENTS, 0, NULL, NULL},
     {"--options-file", "-optf", OPTIONS_FILE, 0, NULL, NULL},
     {"--list-gpu-arch", "-arch-ls", SET_PHASE, PHASE_ARCHITECTURES, NULL, NULL},
     {"--list-gpu-code", "-code-ls", SET_PHASE, PHASE_ARCHITECTURES, "code", NULL},
@@ -145,8 +147,6 @@ static const struct option options[] = {
     {"--dependency-drive-prefix", "-ddp", NOTHING_VALUE, 0, NULL, NULL},
     {"--drive-prefix", "-dp", NOTHING_VALUE, 0, NULL, NULL},
 
-    {"--run", "-run", REFUSE, 0, "the program is not started; run it with 'millrace run'", NULL},
-    {"--run-args", "-run-args", REFUSE_VALUE, 0, "the program is not started; run it with 'millrace run'", NULL},
     {"--cuda", "-cuda", REFUSE, 0, "no source for a host compiler is made; -c makes objects", NULL},
     {"--optix-ir", "-optix-ir", REFUSE, 0, "no code for OptiX is made; --ptx makes PTX", NULL},
     {"--ltoir", "-ltoir", REFUSE, 0,
@@ -193,6 +193,7 @@ bool option_takes_value(enum action action)
     case SET_DEPENDENCY_TARGET:
     case BOTH_VALUE:
     case BOTH_LIST:
+    case RUN_ARGUMENTS:
     case BOTH_BOOLEAN:
     case DEVICE_BOOLEAN:
     case LEVEL:

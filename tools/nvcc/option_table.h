@@ -59,6 +59,8 @@ enum action {
     NOTHING_BOOLEAN,
     NOTHING_WORD,   /* a word: one of those in `text`, apart by blanks */
     ENTRIES,       /* a comma list of kernels */
+    RUN,
+    RUN_ARGUMENTS, /* a comma list */
     VERBOSE,
     DRY_RUN,
     TELL_USES,

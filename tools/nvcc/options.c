@@ -130,26 +130,27 @@ static bool next_part(const char **list, struct mr_text *part)
     return part->length > 0;
 }
 
-/* The parts of a list, one by one: apart by commas or, as a shell would see them, by blanks. A list for the linker
- * within (-Wl,a,b) is one part. */
+/* The parts of a list, one by one: apart by commas or, as a shell would see them, by blanks. A backslash before a comma
+ * makes it one of the part. A list for the linker within (-Wl,a,b) is one part. */
 static bool each_part(struct request *request, enum action action, const char *list)
 {
-    char option[PATH_MAX];
+    struct mr_text part = {.data = NULL};
+    bool good = true;
     list += strspn(list, " ");
     do {
         bool within = action == HOST && strncmp(list, "-Wl,", 4) == 0;
-        size_t length = strcspn(list, within ? " " : ", ");
-        if (length >= sizeof option)
-            return complain("this option is too long:", list);
-        memcpy(option, list, length);
-        option[length] = '\0';
-        if (!one_part(request, action, option))
-            return false;
-        list += length;
+        mr_text_clear(&part);
+        for (; *list && *list != ' ' && (within || *list != ','); list++) {
+            list += list[0] == '\\' && list[1] == ',';
+            mr_text_add(&part, list, 1);
+        }
+        request->both.failed |= part.failed;
+        good = one_part(request, action, mr_text_chars(&part));
         list += *list == ',';
         list += strspn(list, " ");
-    } while (*list);
-    return true;
+    } while (good && *list);
+    mr_text_clear(&part);
+    return good;
 }
 
 static void add_item(struct request *request, const char *word, size_t input)
@@ -242,6 +243,8 @@ static bool apply_flag(struct request *request, const struct option *option)
         return request->dry_run = true;
     case NO_DEVICE_LINK:
         return request->no_device_link = true;
+    case RUN:
+        return request->run = true;
     default:
         return false;
     }
@@ -329,6 +332,8 @@ static bool apply_list(struct request *request, const struct option *option, con
     for (; next_part(&value, &part); any = true)
         if (option->action == LINK_LIST)
             add_item(request, joined(option->text, mr_text_chars(&part)), 0);
+        else if (option->action == RUN_ARGUMENTS)
+            mr_words_add(&request->run_arguments, mr_text_chars(&part), "");
         else
             mr_words_add(&request->both, option->text, mr_text_chars(&part));
     request->both.failed |= part.failed;
@@ -348,6 +353,7 @@ static bool apply(struct request *request, const struct option *option, const ch
         return *value || complain("there is no value after", word);
     case BOTH_LIST:
     case LINK_LIST:
+    case RUN_ARGUMENTS:
         return apply_list(request, option, word, value);
     case BOTH_BOOLEAN:
         mr_words_add(&request->both, is_true(value) ? option->text : option->other, "");
@@ -473,6 +479,8 @@ static void note_given(struct request *request, const struct option *option, con
     case GENCODE:
     case SET_RUNTIME:
     case DRY_RUN:
+    case RUN:
+    case RUN_ARGUMENTS:
     case SET_KEEP:
     case SET_KEEP_FOLDER:
     case SET_LANGUAGE:

@@ -14,6 +14,7 @@
  *   spelling.c  spellings that clang does not take, in sources and headers
  *   cccl.c      where NVIDIA's C++ headers are
  *   devlink.c   linking relocatable device code
+ *   run.c       starting the program
  *   nvidia.c    NVIDIA's own nvcc in clang's place (MILLRACE_CC=nvcc)
  *   main.c      the phases
  *
@@ -103,6 +104,8 @@ struct request {
         struct options_file *next;
     } *options_files; /* the fields above point into them */
     bool verbose, dry_run;
+    bool run; /* --run: the program is started */
+    struct mr_words run_arguments; /* with these */
     bool tell_uses; /* what each kernel uses: -Xptxas -v, --resource-usage */
     struct mr_words both, device, host; /* for clang: both halves, the device's alone, the host's alone */
     struct mr_words gpu; /* both halves of CUDA C++, but no other source */
@@ -241,6 +244,12 @@ bool again_text(const struct request *request, const struct mr_words *common, co
 /* devlink.c: links the relocatable device code in the objects into an object that registers it. *made: whether there
  * was any. */
 int device_link(const struct request *request, char *const *objects, const char *output, bool *made);
+
+/* run.c */
+/* Whether --run names a program alone, which is neither compiled nor linked, and its path. */
+bool run_alone(const struct request *request, char path[PATH_MAX]);
+/* Starts a program; its exit status. */
+int run_program(const struct request *request, const struct places *places, const char *path);
 
 /* nvidia.c: whether MILLRACE_CC names NVIDIA's compiler; and one source compiled by it: `what` is its word for the
  * phase. */

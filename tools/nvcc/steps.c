@@ -55,12 +55,12 @@ static bool find_place(const char *self, const char *const *relative, size_t cou
     return complain("this file is not where the shim looks for it; build or install Millrace again:", file);
 }
 
-/* In a build the shim is in bin/shims; installed, in lib/millrace/shims. */
+/* The shim is in bin/, of the build folder or of where Millrace is installed. */
 bool places_find(struct places *places)
 {
-    static const char *const device[] = {"../../device", "../device"};
-    static const char *const include[] = {"../../include", "../../../include"};
-    static const char *const libraries[] = {"../../lib", "../.."};
+    static const char *const device[] = {"../device", "../lib/millrace/device"};
+    static const char *const include[] = {"../include"};
+    static const char *const libraries[] = {"../lib"};
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
@@ -68,20 +68,20 @@ bool places_find(struct places *places)
     self[length] = '\0';
     const char *at = dirname(self);
     return find_place(at, device, 2, "millrace_device.h", places->device) &&
-           find_place(at, include, 2, "cuda.h", places->include) &&
-           find_place(at, libraries, 2, "libcuda.so.1", places->libraries);
+           find_place(at, include, 1, "cuda.h", places->include) &&
+           find_place(at, libraries, 1, "libcuda.so.1", places->libraries);
 }
 
-/* Beside the folder of the shims. */
+/* Beside the shim in a build. */
 bool managed_program(char path[PATH_MAX])
 {
-    static const char *const beside[] = {".."};
+    static const char *const beside[] = {".", "../lib/millrace"};
     char self[PATH_MAX], folder_of[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
         return complain("cannot read /proc/self/exe", NULL);
     self[length] = '\0';
-    if (!find_place(dirname(self), beside, 1, "millrace-managed", folder_of))
+    if (!find_place(dirname(self), beside, 2, "millrace-managed", folder_of))
         return false;
     return snprintf(path, PATH_MAX, "%s/millrace-managed", folder_of) < PATH_MAX ||
            complain("a path is too long:", folder_of);
@@ -99,15 +99,31 @@ void places_show(const struct places *places)
 
 /* --- Commands ------------------------------------------------------------------ */
 
+/* As a shell would read it. */
+static void print_word(const char *word)
+{
+    if (*word && !strpbrk(word, " \t\n\"'$`;|&<>\\*?(){}[]!~#")) {
+        fputs(word, stderr);
+        return;
+    }
+    fputc('"', stderr);
+    for (; *word; word++) {
+        if (strchr("\"\\$`", *word))
+            fputc('\\', stderr);
+        fputc(*word, stderr);
+    }
+    fputc('"', stderr);
+}
+
 static void print_command(const struct mr_words *command, const char *in)
 {
     fputs("#$ ", stderr);
     if (in)
         fprintf(stderr, "cd \"%s\" && ", in);
     for (size_t i = 0; i < command->count; i++) {
-        const char *word = command->items[i];
-        bool plain = *word && !strpbrk(word, " \t\n\"'$`;|&<>\\*?(){}[]!~#");
-        fprintf(stderr, plain ? "%s%s" : "%s\"%s\"", i ? " " : "", word);
+        if (i)
+            fputc(' ', stderr);
+        print_word(command->items[i]);
     }
     fputc('\n', stderr);
 }

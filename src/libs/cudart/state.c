@@ -4,6 +4,7 @@
  * The driver is opened once and never closed. A thread without a current context gets the primary context of its
  * device. That context is retained once per device for the whole process and released by cudaDeviceReset only. */
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +19,10 @@
 #include "runtime_impl.h"
 
 #define MAX_DEVICES 64
+
+/* The folder of the libraries, which nvcc (tools/nvcc/) leaves in each object of CUDA C++. There in programs that have
+ * this library inside of them, and only in those: a libcudart.so.N finds the driver beside it. */
+extern const char millrace_libraries[] __attribute__((weak, visibility("hidden")));
 
 struct mr_driver mr_driver;
 bool mr_rt_is_ready;
@@ -37,11 +42,22 @@ static void (*prefer_capability)(unsigned capability);
 #define MR_NAME_(name) #name
 #define MR_NAME(name) MR_NAME_(name)
 
+/* The driver that the loader finds, or else the one of the compiler that made this program. */
+static void *find_driver(void)
+{
+    char path[PATH_MAX];
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library || !millrace_libraries)
+        return library;
+    int length = snprintf(path, sizeof path, "%s/libcuda.so.1", millrace_libraries);
+    return length > 0 && (size_t)length < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
+
 /* Finds every function that this library uses. A driver that lacks one is too old. */
 static cudaError_t open_driver(void)
 {
     mr_log_setup();
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *library = find_driver();
     if (!library)
         return mr_rt_bad(cudaErrorInsufficientDriver,
                          "libcudart: there is no driver: %s (run the program through 'millrace run')", dlerror());

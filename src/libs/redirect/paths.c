@@ -41,7 +41,7 @@ void mr_paths_setup(void)
     if (!*mr_redirect_folder())
         return;
     if (!mr_redirect_keeps("ptxas"))
-        find(assembler, "millrace/shims/ptxas", "../bin/shims/ptxas");
+        find(assembler, "../bin/ptxas", "../bin/ptxas");
     if (!mr_redirect_keeps("devices")) {
         devices = mr_setting_devices();
         find(driver_folder, "millrace/proc", "proc");

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Projects that look for a CUDA toolkit: by CMake, by Meson, by make. NVIDIA's toolkit is hidden where that can be done,
+and the programs run without `millrace run`. Usage: test_build_systems.py ROOT, the folder with bin/, include/ and lib64/."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+
+# One command with empty folders in the place of NVIDIA's toolkit, in a namespace of its own.
+HIDE = r"""
+empty=$1; shift
+for folder in /usr/local/cuda /usr/local/cuda-* /usr/local/lib /usr/local/lib64 /usr/local/include; do
+    [ ! -e "$folder" ] || mount --bind "$empty" "$(readlink -f "$folder")" || exit 125
+done
+exec "$@"
+"""
+CAN_HIDE = subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True).returncode == 0 if shutil.which("unshare") else False
+
+KERNEL = """
+#include <cstdio>
+#include "twice.h"
+__global__ void fill(int *p) { p[threadIdx.x] = twice(threadIdx.x); }
+int main()
+{
+    int *p = nullptr;
+    if (cudaMallocManaged(&p, 32 * sizeof *p) != cudaSuccess)
+        return 2;
+    fill<<<1, 32>>>(p);
+    cudaDeviceSynchronize();
+    printf("%d\\n", p[31]);
+    return p[31] != 62;
+}
+"""
+HOST = """
+#include <cstdio>
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <nvrtc.h>
+int main()
+{
+    int count = 0, major = 0, minor = 0;
+    if (cuInit(0) || cudaGetDeviceCount(&count) || nvrtcVersion(&major, &minor))
+        return 2;
+    printf("%d\\n", major);
+    return count < 1;
+}
+"""
+FILES = {
+    "kernel.cu": KERNEL,
+    "twice.h": "static __device__ int twice(int x) { return 2 * x; }\n",
+    "host.cpp": HOST,
+    "apart.cu": KERNEL,
+    "other.cu": "__device__ int twice(int x) { return 2 * x; }\n",
+    "apart/twice.h": "extern __device__ int twice(int x);\n",
+}
+
+CMAKE = """
+cmake_minimum_required(VERSION 3.18)
+project(programs LANGUAGES CXX CUDA)
+find_package(CUDAToolkit 12.0 REQUIRED)
+add_executable(stock kernel.cu)
+set_target_properties(stock PROPERTIES CUDA_ARCHITECTURES "75;80;86;90")
+add_executable(shared kernel.cu)
+set_target_properties(shared PROPERTIES CUDA_RUNTIME_LIBRARY Shared CUDA_ARCHITECTURES 80 BUILD_RPATH "${CUDAToolkit_LIBRARY_DIR}")
+add_executable(host host.cpp)
+target_link_libraries(host CUDA::cudart CUDA::cuda_driver CUDA::nvrtc)
+add_executable(apart apart.cu other.cu)
+target_include_directories(apart BEFORE PRIVATE apart)
+set_target_properties(apart PROPERTIES CUDA_SEPARABLE_COMPILATION ON CUDA_ARCHITECTURES native)
+foreach(library cudart cudart_static cuda_driver nvrtc cublas cublasLt)
+  if(NOT TARGET CUDA::${library})
+    message(SEND_ERROR "there is no CUDA::${library}")
+  endif()
+endforeach()
+message(STATUS "includes: ${CUDAToolkit_INCLUDE_DIRS}")
+enable_testing()
+foreach(program stock shared host apart)
+  add_test(NAME ${program} COMMAND ${program})
+endforeach()
+"""
+MESON = """
+project('programs', ['cpp', 'cuda'])
+cuda = import('unstable-cuda')
+flags = cuda.nvcc_arch_flags(meson.get_compiler('cuda'), '8.0')
+driver = meson.get_compiler('cpp').find_library('cuda', dirs: get_option('libraries'))
+test('kernel', executable('kernel', 'kernel.cu', cuda_args: flags))
+test('host', executable('host', 'host.cpp', dependencies: [dependency('cuda', version: '>=12', modules: ['cudart', 'nvrtc']), driver]))
+"""
+MAKE = """
+NVCC := nvcc
+kernel: kernel.o
+\t$(NVCC) -o $@ $^
+host: host.o
+\t$(NVCC) -o $@ $^ -lcuda -lnvrtc
+%.o: %.cu
+\t$(NVCC) -MMD -MP -c -o $@ $<
+%.o: %.cpp
+\t$(NVCC) -MMD -MP -c -o $@ $<
+-include *.d
+"""
+
+
+class Projects(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+        (self.path / "empty").mkdir()
+        for name, text in FILES.items():
+            self.write(name, text)
+
+    def write(self, name, text):
+        (self.path / name).parent.mkdir(exist_ok=True)
+        (self.path / name).write_text(text)
+
+    def do(self, *command, root=ROOT, **more):
+        """The output of a command, whose PATH has the toolkit and no variable names one."""
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA", "NVCC", "LD_", "LIBRARY_PATH", "CPATH"))}
+        env = {**env, "PATH": f"{root / 'bin'}:/usr/bin:/bin", **more}
+        words = ["unshare", "-rm", "sh", "-c", HIDE, "sh", self.path / "empty"] if CAN_HIDE else []
+        done = subprocess.run([str(word) for word in [*words, *command]], cwd=self.path, capture_output=True, text=True, check=False, env=env, timeout=500)
+        self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout[-6000:]}{done.stderr[-6000:]}")
+        return done.stdout
+
+    @unittest.skipUnless(shutil.which("cmake", path="/usr/bin:/bin"), "there is no cmake")
+    def test_cmake(self):
+        self.write("CMakeLists.txt", CMAKE)
+        said = self.do("cmake", "-S", ".", "-B", "out")
+        self.assertIn("The CUDA compiler identification is NVIDIA 13.0", said)
+        self.assertIn(f"includes: {ROOT / 'include'}", said)
+        self.do("cmake", "--build", "out")
+        self.assertIn("100% tests passed, 0 tests failed out of 4", self.do("ctest", "--test-dir", "out"))
+
+    @unittest.skipUnless(shutil.which("meson", path="/usr/bin:/bin"), "there is no meson")
+    def test_meson(self):
+        self.write("meson.build", MESON)
+        self.write("meson_options.txt", "option('libraries', type: 'string')\n")
+        self.do("meson", "setup", "out", f"-Dlibraries={ROOT / 'lib64'}", CUDA_PATH=str(ROOT))
+        self.assertRegex(self.do("meson", "test", "-C", "out"), r"Ok: +2\b")
+
+    @unittest.skipUnless(shutil.which("make", path="/usr/bin:/bin"), "there is no make")
+    def test_make(self):
+        self.write("Makefile", MAKE)
+        self.do("make", "kernel", "host")
+        self.assertEqual(self.do("./kernel"), "62\n")
+        self.assertEqual(self.do("./host"), "13\n")
+        self.write("twice.h", "static __device__ int twice(int x) { return x + x; }\n")
+        os.utime(self.path / "kernel.o", (1, 1))
+        self.assertIn("-o kernel.o", self.do("make", "kernel"))
+
+    def test_run(self):
+        """nvcc --run: what was linked, or a program alone, with arguments."""
+        self.assertEqual(self.do("nvcc", "--run", "kernel.cu", "-o", "program"), "62\n")
+        self.assertEqual(self.do("nvcc", "-cudart", "shared", "--run", "kernel.cu"), "62\n")
+        self.assertEqual(self.do("nvcc", "--run", '"./program"'), "62\n")
+        self.write("arguments.cpp", '#include <cstdio>\nint main(int argc, char **argv) { for (int i = 1; i < argc; i++) puts(argv[i]); }\n')
+        self.assertEqual(self.do("nvcc", "-run", "-run-args", "a,b c", "arguments.cpp"), "a\nb c\n")
+
+    def test_root(self):
+        """What a toolkit's root has."""
+        for name in ("bin/nvcc", "bin/ptxas", "include/cuda.h", "include/cooperative_groups.h", "lib64/libcuda.so", "lib64/libcudart.so", "lib64/libcudart_static.a", "lib64/libcudadevrt.a",
+                     "nvvm/libdevice", "version.json"):
+            self.assertTrue((ROOT / name).exists(), name)
+
+    def test_moved(self):
+        """A tree at another place; what was compiled by it finds it there."""
+        moved = self.path / "moved tree"
+        shutil.copytree(ROOT, moved, symlinks=True, ignore=lambda folder, names: [name for name in names if pathlib.Path(folder) == ROOT and name not in ("bin", "include", "lib", "lib64", "device", "nvvm")
+                                                                                     or name.endswith(".p")])
+        self.do("nvcc", "kernel.cu", "-o", "program", root=moved)
+        self.assertEqual(self.do("./program", root=moved), "62\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
