@@ -145,6 +145,8 @@ def _internal(param, wide):
     match = re.match(rf"(const )?{ELEMENT} \*\w+$", param)
     if match:
         return f"{match[1] or ''}void *{name}", name
+    if re.match(r"\{T\} \w+$", param):  # by value: the body gets its address
+        return f"const void *{name}", f"&{name}"
     if wide and re.match(r"int \*\w+$", param):
         return f"void *{name}", name
     if re.match(r"(int|long long) \w+$", param):

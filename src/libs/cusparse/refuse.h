@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a function that is not done refuses. */
+#ifndef MR_CUSPARSE_REFUSE_H
+#define MR_CUSPARSE_REFUSE_H
+
+#include <cusparse.h>
+
+/* NOT_SUPPORTED; the log names the function. */
+cusparseStatus_t mr_cusparse_refuse(const char *function);
+
+#endif
