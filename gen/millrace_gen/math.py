@@ -16,6 +16,7 @@ from .text import GENERATED, wrap_call
 
 KEYS = {"name", "forms", "suffix", "wide", "returns", "params", "done", "until"}
 ELEMENTS = {"S": "float", "D": "double", "C": "cuComplex", "Z": "cuDoubleComplex", "H": "__half", "X": None}
+COMPLEXES = {"S": "cuComplex", "D": "cuDoubleComplex", "C": "cuComplex", "Z": "cuDoubleComplex", "H": None, "X": None}
 REALS = {"S": "float", "D": "double", "C": "float", "Z": "double", "H": "__half", "X": None}
 
 
@@ -75,10 +76,11 @@ class Family:
 
     def symbols(self):
         """(letter, wide, name in programs, exported symbol) of each function."""
-        for letter, name in self.forms.items():
-            yield letter, False, name, name + self.suffix
-            if self.wide:
-                yield letter, True, f"{name}_64", f"{name}{self.suffix}_64"
+        for letter, names_of in self.forms.items():
+            for name in [names_of] if isinstance(names_of, str) else names_of:
+                yield letter, False, name, name + self.suffix
+                if self.wide:
+                    yield letter, True, f"{name}_64", f"{name}{self.suffix}_64"
 
 
 def _load_family(library, table, row, where):
@@ -117,7 +119,7 @@ def load(spec_dir, name):
 
 def _public(param, letter, wide):
     """A parameter as a program sees it."""
-    text = param.replace("{T}", ELEMENTS[letter] or "").replace("{R}", REALS[letter] or "")
+    text = param.replace("{T}", ELEMENTS[letter] or "").replace("{R}", REALS[letter] or "").replace("{C}", COMPLEXES[letter] or "")
     text = re.sub(r"\blong long\b", "long long int", text)
     return re.sub(r"^(const )?int\b(?! \*\*)", r"\1int64_t", text) if wide else text
 
@@ -135,7 +137,7 @@ ELEMENT = r"(\{T\}|\{R\}|void|float|double|__half|__nv_bfloat16|cuComplex|cuDoub
 def _internal(param, wide):
     """The same parameter as the body gets it, and the cast that takes it there."""
     name = _name(param)
-    match = re.match(rf"(const )?{ELEMENT} \*const \w+\[\]$", param)
+    match = re.match(rf"(const )?{ELEMENT} \*(?:const )?\w+\[\]$", param)
     if match:
         kind = f"{match[1] or ''}void *const *"
         return kind + name, f"({kind}){name}"
@@ -145,10 +147,12 @@ def _internal(param, wide):
     match = re.match(rf"(const )?{ELEMENT} \*\w+$", param)
     if match:
         return f"{match[1] or ''}void *{name}", name
-    if re.match(r"\{T\} \w+$", param):  # by value: the body gets its address
+    if re.match(r"\{[TC]\} \w+$", param):  # by value: the body gets its address
         return f"const void *{name}", f"&{name}"
     if wide and re.match(r"int \*\w+$", param):
         return f"void *{name}", name
+    if re.match(r"\{R\} \w+$", param):
+        return f"double {name}", name
     if re.match(r"(int|long long) \w+$", param):
         return f"int64_t {name}", name
     return param, name
@@ -249,7 +253,7 @@ def emit_coverage(families):
         lines += [f"## {section}", "", "| functions | `_64` | state |", "| --- | --- | --- |"]
         for f in families:
             if f.section == section:
-                lines.append(f"| {', '.join(f.forms.values())} | {'yes' if f.wide else ''} | "
+                lines.append(f"| {', '.join(name for _, wide, name, _ in f.symbols() if not wide)} | {'yes' if f.wide else ''} | "
                              f"{'implemented' if f.done else 'refused'} |")
         lines.append("")
     return "\n".join(lines)

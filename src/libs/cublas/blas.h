@@ -11,6 +11,7 @@
 
 #include "cublas_impl.h"
 #include "libs/math/cpu.h"
+#include "libs/math/letters.h"
 #include "libs/math/work.h"
 
 /* Behind a handle. Settings are changed without a lock: the manual asks programs not to do so from two threads. */
@@ -67,81 +68,6 @@ cublasStatus_t mr_cublas_finish(const struct mr_form *form, const struct mr_cubl
 static inline bool mr_cublas_on_device(const struct mr_cublas *blas)
 {
     return blas->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
-}
-
-/* Types by letter. */
-static inline enum mr_cpu_type mr_type_of(const struct mr_form *form)
-{
-    return form->type == 'S' ? MR_CPU_S : form->type == 'D' ? MR_CPU_D : form->type == 'C' ? MR_CPU_C : MR_CPU_Z;
-}
-
-static inline bool mr_is_complex(enum mr_cpu_type type)
-{
-    return type >= MR_CPU_C;
-}
-
-/* Bytes of an element, and of its real type. */
-static inline size_t mr_size_of(enum mr_cpu_type type)
-{
-    static const unsigned char sizes[] = {4, 8, 8, 16};
-    return sizes[type];
-}
-
-static inline size_t mr_real_size_of(enum mr_cpu_type type)
-{
-    return type == MR_CPU_S || type == MR_CPU_C ? 4 : 8;
-}
-
-static inline bool mr_is_op(cublasOperation_t op)
-{
-    return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
-}
-
-static inline bool mr_is_uplo(cublasFillMode_t uplo)
-{
-    return uplo == CUBLAS_FILL_MODE_LOWER || uplo == CUBLAS_FILL_MODE_UPPER;
-}
-
-static inline bool mr_is_side(cublasSideMode_t side)
-{
-    return side == CUBLAS_SIDE_LEFT || side == CUBLAS_SIDE_RIGHT;
-}
-
-static inline bool mr_is_diag(cublasDiagType_t diag)
-{
-    return diag == CUBLAS_DIAG_NON_UNIT || diag == CUBLAS_DIAG_UNIT;
-}
-
-/* The CPU library's letters. */
-static inline char mr_letter_of_op(cublasOperation_t op)
-{
-    return op == CUBLAS_OP_N ? 'N' : op == CUBLAS_OP_T ? 'T' : 'C';
-}
-
-static inline char mr_letter_of_uplo(cublasFillMode_t uplo)
-{
-    return uplo == CUBLAS_FILL_MODE_UPPER ? 'U' : 'L';
-}
-
-static inline char mr_letter_of_side(cublasSideMode_t side)
-{
-    return side == CUBLAS_SIDE_LEFT ? 'L' : 'R';
-}
-
-static inline char mr_letter_of_diag(cublasDiagType_t diag)
-{
-    return diag == CUBLAS_DIAG_UNIT ? 'U' : 'N';
-}
-
-static inline int64_t mr_at_least_1(int64_t size)
-{
-    return size > 1 ? size : 1;
-}
-
-/* The address `elements` of `size` bytes behind `base`. */
-static inline char *mr_behind(const void *base, int64_t elements, size_t size)
-{
-    return (char *)(uintptr_t)base + elements * (int64_t)size;
 }
 
 /* 1, 0 and -1 of every type. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Batches of small systems: LU, inverses, solutions, QR, least squares, by the CPU library's LAPACK. A part is some
  * members of the batch. The arrays of pointers, of pivots and of infos are in device memory. */
-#include <complex.h>
 #include <string.h>
 
 #include "libs/cublas/blas.h"
+#include "libs/math/lu.h"
 
 struct factor {
     const char *function;
@@ -46,58 +46,6 @@ static int *own_pivots(int n)
     return pivots;
 }
 
-static void reciprocal(enum mr_cpu_type type, const void *of, void *to)
-{
-    switch (type) {
-    case MR_CPU_S:
-        *(float *)to = 1 / *(const float *)of;
-        break;
-    case MR_CPU_D:
-        *(double *)to = 1 / *(const double *)of;
-        break;
-    case MR_CPU_C:
-        *(float complex *)to = 1 / *(const float complex *)of;
-        break;
-    default:
-        *(double complex *)to = 1 / *(const double complex *)of;
-        break;
-    }
-}
-
-/* LU without exchanges, column by column. The number of the first pivot that is 0, or 0. */
-static int plain_lu(enum mr_cpu_type type, int n, char *a, int lda)
-{
-    static const float minus_s[2] = {-1, 0};
-    static const double minus_d[2] = {-1, 0}, zero[2] = {0, 0};
-    size_t size = mr_size_of(type);
-    const void *minus = mr_real_size_of(type) == 4 ? (const void *)minus_s : minus_d;
-    int first = 0, one = 1;
-    for (int j = 0; j < n; j++) {
-        char *pivot = mr_behind(a, j + (int64_t)j * lda, size);
-        _Alignas(16) unsigned char factor[16];
-        int rest = n - j - 1;
-        double value[2] = {0, 0};
-        if (mr_real_size_of(type) == 4) {
-            value[0] = ((float *)(void *)pivot)[0];
-            value[1] = mr_is_complex(type) ? ((float *)(void *)pivot)[1] : 0;
-        } else {
-            memcpy(value, pivot, size);
-        }
-        if (value[0] == zero[0] && value[1] == zero[1]) {
-            first = first ? first : j + 1;
-            continue;
-        }
-        if (rest == 0)
-            break;
-        reciprocal(type, pivot, factor);
-        mr_cpu.scal[type](&rest, factor, pivot + size, &one);
-        (mr_is_complex(type) ? mr_cpu.geru : mr_cpu.ger)[type](&rest, &rest, minus, pivot + size, &one,
-                                                               pivot + (size_t)lda * size, &lda,
-                                                               pivot + ((size_t)lda + 1) * size, &lda);
-    }
-    return first;
-}
-
 static void run_getrf(void *data, uint64_t first, uint64_t end)
 {
     const struct factor *r = data;
@@ -107,7 +55,7 @@ static void run_getrf(void *data, uint64_t first, uint64_t end)
         if (r->pivots)
             mr_cpu.getrf[r->type](&r->n, &r->n, r->c[i], &r->lda, pivots_of(r, i), &info);
         else
-            info = plain_lu(r->type, r->n, r->c[i], r->lda);
+            info = mr_plain_lu(r->type, r->n, r->n, r->c[i], r->lda);
         r->info[i] = info;
     }
 }

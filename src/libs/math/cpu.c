@@ -17,6 +17,7 @@ struct mr_cpu mr_cpu;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_open;
+static void *opened;
 
 static bool fits(void *library, const char *name)
 {
@@ -67,6 +68,7 @@ static void open_once(void)
 #include "libs/math/cpu.def"
 #undef MR_CPU_FUNCTION
 #undef MR_CPU_RESULT
+    opened = library;
     is_open = true;
 }
 
@@ -74,4 +76,9 @@ bool mr_cpu_open(void)
 {
     pthread_once(&once, open_once);
     return is_open;
+}
+
+bool mr_cpu_find(void **function, const char *symbol)
+{
+    return mr_cpu_library_find(&openblas, opened, function, symbol);
 }

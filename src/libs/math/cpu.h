@@ -29,4 +29,8 @@ extern struct mr_cpu mr_cpu;
 /* Opens the library. False, with a line in the log that names the package, if it is missing. Any thread. */
 bool mr_cpu_open(void);
 
+/* Another function of the library, which is open; LAPACK's are there too. False, with a line in the log, if it has
+ * none of that name. Any thread. */
+bool mr_cpu_find(void **function, const char *symbol);
+
 #endif
