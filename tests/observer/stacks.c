@@ -19,6 +19,11 @@ const char *obs_finding_kind_name(enum mr_finding_kind kind)
     return kind == MR_FINDING_RACE ? "race" : "use-after-free";
 }
 
+const char *obs_finding_tool_name(enum mr_finding_kind kind)
+{
+    return obs_finding_is_of_mem(kind) ? "mem" : "race";
+}
+
 size_t obs_finding_count(void)
 {
     return FINDINGS;

@@ -79,7 +79,7 @@ class Check(unittest.TestCase):
         self.assertIn("2 findings", out)
 
     def test_bad_arguments(self):
-        for options, message in ((["--format", "xml"], "--format can't be 'xml': it is text, json, sarif or html"), (["--tool", "leak"], "--tool can't be 'leak': it is race, mem, or race,mem"),
+        for options, message in ((["--format", "xml"], "--format can't be 'xml': it is text, json, sarif or html"), (["--tool", "leak"], "--tool can't be 'leak': it is race, mem, init, or several of them with commas between"),
                                  (["--tool", "mem,"], "--tool can't be 'mem,'"), (["--leak-check"], "--leak-check needs the tool mem"),
                                  (["--tool", "mem", "--luck"], "--luck needs the tool race"),
                                  (["--error-exitcode", "256"], "it is a number from 0 to 255"), (["--error-exitcode", ""], "it is a number from 0 to 255"),

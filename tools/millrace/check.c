@@ -25,7 +25,8 @@ static const char usage[] =
     "\n"
     "Runs PROGRAM as 'millrace run' does and reports work that nothing orders: two operations on the same bytes, at\n"
     "least one of which writes, of which neither waits for the other; memory that is used after it was freed, or freed\n"
-    "before its last use. With the tool mem: kernels, copies and fills that touch what is no memory for them.\n"
+    "before its last use. With the tool mem: kernels, copies and fills that touch what is no memory for them. With the\n"
+    "tool init: device memory that is copied out, or read by kernels, before anything has written it.\n"
     "\n"
     "  --format FORM          text (the default), json, sarif or html\n"
     "  -o, --output FILE      write the report to FILE; else text goes to standard error, the other forms to standard\n"
@@ -33,7 +34,7 @@ static const char usage[] =
     "  --suppress FILE        leave out what the rules in FILE name; may be given several times\n"
     "  --print-suppressions   after each finding, print a rule that leaves it out\n"
     "  --error-exitcode N     the exit status when something was found, 0 to 255; by default 1\n"
-    "  --tool NAMES           race (the default), mem, or race,mem\n"
+    "  --tool NAMES           race (the default), mem, init, or several of them with commas between\n"
     "  --leak-check           with mem: report also memory that nobody has freed when the program ends\n"
     "  --luck                 report also what hardware orders though no manual says so\n"
     "  --results FOLDER       leave what the processes found in FOLDER; without PROGRAM: report what is there\n"
@@ -54,8 +55,8 @@ enum { NO_REPORT = OBSERVED_FAILED };
 enum form { TEXT, JSON, SARIF, HTML, FORMS };
 static const char *const forms[FORMS] = {"text", "json", "sarif", "html"};
 
-enum tool { RACE, MEM, TOOLS };
-static const char *const tools[TOOLS] = {"race", "mem"};
+enum tool { RACE, MEM, INIT, TOOLS };
+static const char *const tools[TOOLS] = {"race", "mem", "init"};
 
 struct request {
     enum form form;
@@ -118,7 +119,8 @@ static int take_tools(struct request *request, const char *text)
         while (tool < TOOLS && (strlen(tools[tool]) != length || memcmp(tools[tool], word, length) != 0))
             tool++;
         if (tool == TOOLS)
-            return observed_bad_value("check", "--tool", text, "race, mem, or race,mem");
+            return observed_bad_value("check", "--tool", text,
+                                      "race, mem, init, or several of them with commas between");
         request->tools[tool] = true;
         word += length;
         if (!*word)
@@ -243,12 +245,17 @@ static bool add_python(const struct tool_paths *paths)
 /* What the program's environment has beside that of `millrace run`. */
 static bool set_environment(const struct request *request, const struct tool_paths *paths)
 {
-    char names[128];
-    snprintf(names, sizeof names, "%s%s%s%s%s%s%s", request->tools[RACE] ? tools[RACE] : "",
-             request->tools[RACE] && request->luck ? ":luck" : "",
-             request->tools[RACE] && request->tools[MEM] ? "," : "", request->tools[MEM] ? tools[MEM] : "",
-             request->tools[MEM] && request->leaks ? ":leaks" : "",
-             request->host ? ",pages,schedule:late:patience=200" : "", request->trace ? ",trace" : "");
+    char names[128] = "";
+    for (int tool = 0; tool < TOOLS; tool++) {
+        size_t length = strlen(names);
+        const char *more = tool == RACE && request->luck ? ":luck" : tool == MEM && request->leaks ? ":leaks" : "";
+        if (request->tools[tool])
+            snprintf(names + length, sizeof names - length, "%s%s%s", length ? "," : "", tools[tool], more);
+    }
+    if (request->host)
+        snprintf(names + strlen(names), sizeof names - strlen(names), ",pages,schedule:late:patience=200");
+    if (request->trace)
+        snprintf(names + strlen(names), sizeof names - strlen(names), ",trace");
     if (!observed_environment("check", paths, names, request->folder))
         return false;
     if (add_python(paths))

@@ -2,11 +2,11 @@
 /* A finding: two operations on the same bytes that nothing orders, or one that comes after the end of its memory, or
  * one that touches what is no memory for it.
  *
- * The tools race and mem (race.c, mem.c) make findings, which are kept for the rest of the process; what a finding
- * points to stays as long. There is one for each kind and pair of call sites, and of mem's, for each place in a kernel;
- * later ones of the same sites are counted in it. Readers
- * call obs_finding_count and obs_finding from any thread at any time; `further`, `luck` and `pairs` alone may change
- * later, and of the pairs those below pair_count don't (it is read with acquire). */
+ * The tools race, mem and init (race.c, mem.c, init.c) make findings, which are kept for the rest of the process; what
+ * a finding points to stays as long. There is one for each kind and pair of call sites, and of mem's, for each place in
+ * a kernel; later ones of the same sites are counted in it. Readers call obs_finding_count and obs_finding from any
+ * thread at any time; `further`, `luck` and `pairs` alone may change later, and of the pairs those below pair_count
+ * don't (it is read with acquire). */
 #ifndef MR_OBSERVER_FINDING_H
 #define MR_OBSERVER_FINDING_H
 
@@ -29,16 +29,32 @@ enum mr_finding_kind {
     MR_FINDING_HOST_POINTER, /* a kernel touches host memory that CUDA has not made and that is not registered */
     MR_FINDING_WILD, /* a kernel touches addresses where there is nothing */
     MR_FINDING_LEAK, /* memory that nobody has freed when the program ends */
+    /* The tool init's (init.c). */
+    MR_FINDING_UNWRITTEN_COPY, /* bytes are copied to the host that nothing has written */
+    MR_FINDING_UNWRITTEN_PADDING, /* the same, of bytes that may be the padding of structures; a note */
+    MR_FINDING_UNWRITTEN_READ, /* a kernel, or a stream's wait, reads such bytes; a note */
     MR_FINDING_KINDS
 };
 
 /* "race", "host-race", "host-function-race", "unordered-use", "early-free", "use-after-free", "out-of-bounds",
- * "freed-memory", "host-pointer", "wild-pointer", "leak": for files and options. */
+ * "freed-memory", "host-pointer", "wild-pointer", "leak", "unwritten-copy", "unwritten-padding", "unwritten-read": for
+ * files and options. */
 const char *obs_finding_kind_name(enum mr_finding_kind kind);
+
+/* "race", "mem", "init" */
+const char *obs_finding_tool_name(enum mr_finding_kind kind);
+
+/* Of one operation, with the exact number of its bytes; else of two. */
 
 static inline bool obs_finding_is_of_mem(enum mr_finding_kind kind)
 {
     return kind >= MR_FINDING_OUTSIDE;
+}
+
+/* A note says what may be wrong and need not be: it is no reason for an exit status. */
+static inline bool obs_finding_is_note(enum mr_finding_kind kind)
+{
+    return kind == MR_FINDING_UNWRITTEN_PADDING || kind == MR_FINDING_UNWRITTEN_READ;
 }
 
 /* What an operation is. */
@@ -143,7 +159,9 @@ struct mr_race_summary {
     uint64_t timelines, clocks; /* clocks: live */
     uint64_t coarse; /* accesses that were noted coarsely, and so not compared byte by byte */
     uint64_t forgotten; /* accesses that were forgotten because memory for notes was bounded */
-    uint64_t rough; /* accesses that mem could not look at, since they were noted coarsely */
+    uint64_t rough; /* accesses that mem and init could not look at, since they were noted coarsely */
+    uint64_t libraries; /* works of libraries that init can't see into */
+    bool shared; /* memory is shared with other processes: init has not looked since */
     uint64_t touches; /* by the host's code that pages.c has seen */
     uint64_t unknown; /* accesses to memory that no call had allocated: not looked at */
     uint64_t bytes; /* memory for notes, now */

@@ -31,8 +31,16 @@ const char *obs_finding_kind_name(enum mr_finding_kind kind)
         [MR_FINDING_HOST_POINTER] = "host-pointer",
         [MR_FINDING_WILD] = "wild-pointer",
         [MR_FINDING_LEAK] = "leak",
+        [MR_FINDING_UNWRITTEN_COPY] = "unwritten-copy",
+        [MR_FINDING_UNWRITTEN_PADDING] = "unwritten-padding",
+        [MR_FINDING_UNWRITTEN_READ] = "unwritten-read",
     };
     return names[kind];
+}
+
+const char *obs_finding_tool_name(enum mr_finding_kind kind)
+{
+    return kind >= MR_FINDING_UNWRITTEN_COPY ? "init" : kind >= MR_FINDING_OUTSIDE ? "mem" : "race";
 }
 
 size_t obs_finding_count(void)

@@ -23,6 +23,7 @@ struct obs_generation {
     struct mr_side made; /* a copy: the history drops its operation */
     struct obs_generation *later; /* in the row */
     struct obs_history history;
+    _Atomic(struct obs_written *) written; /* NULL: nobody has asked */
 };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER; /* guards what follows */
@@ -62,6 +63,7 @@ void obs_generation_drop(struct obs_generation *generation)
     if (!generation || atomic_fetch_sub_explicit(&generation->references, 1, memory_order_acq_rel) > 1)
         return;
     obs_history_free(&generation->history);
+    obs_written_free(generation->written);
     free(generation);
 }
 
@@ -74,6 +76,17 @@ struct obs_generation *obs_generation_keep(struct obs_generation *generation)
 struct obs_history *obs_generation_history(struct obs_generation *generation)
 {
     return &generation->history;
+}
+
+struct obs_written *obs_generation_written(struct obs_generation *generation)
+{
+    struct obs_written *written = generation->written, *none = NULL;
+    if (written || !(written = obs_written_new(generation->span.end - generation->span.first)))
+        return written;
+    if (atomic_compare_exchange_strong(&generation->written, &none, written))
+        return written;
+    obs_written_free(written);
+    return none;
 }
 
 bool obs_generation_is_alias(const struct obs_generation *generation)

@@ -30,6 +30,7 @@
 
 #include "libs/observer/finding.h"
 #include "libs/observer/operation.h"
+#include "libs/observer/written.h"
 #include "observe/host.h"
 
 enum { OBS_GENERATIONS_ENDED = 16384 };
@@ -103,6 +104,10 @@ void obs_generation_drop(struct obs_generation *generation); /* NULL is allowed 
 struct obs_generation *obs_generation_keep(struct obs_generation *generation);
 
 struct obs_history *obs_generation_history(struct obs_generation *generation);
+
+/* Which of its bytes have been written; it is the generation's, and made when it is first asked for. NULL: memory is
+ * short. */
+struct obs_written *obs_generation_written(struct obs_generation *generation);
 struct mr_finding_allocation obs_generation_allocation(const struct obs_generation *generation);
 
 bool obs_generation_is_alias(const struct obs_generation *generation);

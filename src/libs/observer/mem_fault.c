@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "libs/observer/found.h"
-#include "libs/observer/shape.h"
 
 /* Runs of a fault that are kept; bytes of further ones are counted as they come. */
 enum { MOST_RUNS = 1 << 18, FIRST_RUNS = 16, NEAR = 4096 };
@@ -168,9 +167,8 @@ static struct fault *new_fault(const struct mr_observed_work *work, const struct
     return fault;
 }
 
-/* `view`: of the memory that was freed, else NULL. */
-static void note(const struct mr_observed_work *work, const struct obs_operation *operation, enum mr_finding_kind kind,
-                 const struct mr_access *box, const struct obs_shape *piece, const struct obs_generation_view *view)
+void obs_mem_note(const struct mr_observed_work *work, const struct obs_operation *operation, enum mr_finding_kind kind,
+                  const struct mr_access *box, const struct obs_shape *piece, const struct obs_generation_view *view)
 {
     struct obs_run run;
     pthread_mutex_lock(&lock);
@@ -208,7 +206,7 @@ static void look_at(const struct mr_observed_work *work, const struct obs_operat
             else if (!is_freed(work, operation, &view, pieces[i].first))
                 continue;
             if (kind != MR_FINDING_KINDS)
-                note(work, operation, kind, box, &pieces[i], found.generation ? &view : NULL);
+                obs_mem_note(work, operation, kind, box, &pieces[i], found.generation ? &view : NULL);
         }
         obs_generation_drop(found.generation);
         at = found.end;

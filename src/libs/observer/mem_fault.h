@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What works touch that is no memory for them, for the tool mem.
+/* What works touch that is no memory for them, for the tool mem; the tool init notes its own here.
  *
  * A fault is one kind of that at one place of one work or step. Its bytes come in pieces, in any order and perhaps
  * twice, while the work ends; when it has ended, the fault becomes a finding with the exact number of bytes. */
@@ -8,6 +8,7 @@
 
 #include "libs/observer/finding.h"
 #include "libs/observer/generation.h"
+#include "libs/observer/shape.h"
 #include "observe/observe.h"
 
 /* Once, before the other functions. */
@@ -16,6 +17,10 @@ void obs_mem_begin(const struct mr_observed_driver *driver);
 /* Looks at what a work or step touches. Any thread, with no lock of the observer's held. */
 void obs_mem_touch(const struct mr_observed_work *work, const struct obs_operation *operation,
                    const struct mr_access *boxes, size_t count);
+
+/* Notes a fault of this kind in the bytes of `piece`, which is not scattered. `view`: of the memory, or NULL. */
+void obs_mem_note(const struct mr_observed_work *work, const struct obs_operation *operation, enum mr_finding_kind kind,
+                  const struct mr_access *box, const struct obs_shape *piece, const struct obs_generation_view *view);
 
 /* The work or step has ended: its faults become findings. */
 void obs_mem_settle(const struct mr_observed_work *work);

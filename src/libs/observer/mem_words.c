@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words for what the tool mem finds. */
+/* The words for what the tools mem and init find. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -82,6 +82,21 @@ void obs_mem_words(const struct mr_finding *finding, char detail[OBS_ADVICE_ROOM
         MISSING("neither the device nor the host has anything there");
         ADVICE("look at where the pointer comes from: %s",
                finding->first < 65536 ? "it is null" : "it may not be set, or its index may be far too large");
+        break;
+    case MR_FINDING_UNWRITTEN_COPY:
+    case MR_FINDING_UNWRITTEN_PADDING:
+        DETAIL("brings %" PRIu64 " byte%s to the host that nothing has written", bytes, s);
+        MISSING("no kernel, copy or fill has written %s", finding->kind == MR_FINDING_UNWRITTEN_COPY
+                                                              ? "these bytes since the memory was allocated"
+                                                              : "these bytes, which may be the padding of structures");
+        ADVICE("%s", finding->kind == MR_FINDING_UNWRITTEN_COPY
+                         ? "set the memory before (cudaMemset), or copy only what has been written"
+                         : "nothing, if they are padding; else write them before");
+        break;
+    case MR_FINDING_UNWRITTEN_READ:
+        DETAIL("%s %" PRIu64 " byte%s that nothing has written", how, bytes, s);
+        MISSING("no kernel, copy or fill has written these bytes since the memory was allocated");
+        ADVICE("set the memory before (cudaMemset), if what is read there matters");
         break;
     default:
         DETAIL("makes %" PRIu64 " allocation%s of %" PRIu64 " bytes in all that nobody frees", finding->further + 1,

@@ -158,13 +158,14 @@ static void put_finding(const struct mr_finding *finding, const struct mr_observ
 {
     bool of_mem = obs_finding_is_of_mem(finding->kind);
     obs_left_print("%s\n{", finding->number > 1 ? "," : "");
-    put_text("tool", of_mem ? "mem" : "race");
+    put_text("tool", obs_finding_tool_name(finding->kind));
     put_text("kind", obs_finding_kind_name(finding->kind));
     put_text("detail", finding->detail);
     put_number("number", finding->number);
     put_number("first", finding->first);
     put_number("bytes", of_mem ? finding->touched : finding->end - finding->first);
     put_number("times", finding->further + 1);
+    obs_left_print("\"level\": \"%s\", ", obs_finding_is_note(finding->kind) ? "note" : "error");
     obs_left_print("\"luck\": %s, ", finding->luck ? "true" : "false");
     obs_left_print("\"rough\": %s, ", (finding->earlier.how | finding->later.how) & MR_ACCESS_ROUGH ? "true" : "false");
     put_text("missing", finding->missing);
@@ -229,8 +230,14 @@ static void put_notes(const struct mr_race_summary *seen)
     NOTE(seen->unknown, "accesses were to memory that no call had allocated, and were not looked at")
     NOTE(seen->touches,
          "touches of memory by the host's code were seen: of each page the first one since work was queued")
-    NOTE(seen->rough, "accesses were noted coarsely, and mem has not looked at them")
+    NOTE(seen->rough, "accesses were noted coarsely, and mem and init have not looked at them")
+    NOTE(seen->libraries, "works of libraries may have written any memory: what was there then counts as written")
 #undef NOTE
+    if (seen->shared) {
+        obs_left_print("%s\"memory is shared with other processes, so init has not looked at what came later\"",
+                       between);
+        between = ", ";
+    }
     if (seen->short_of_memory)
         obs_left_print("%s\"memory for notes ran out: what came later was not looked at\"", between);
     obs_left_print("],\n");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was seen and what was not, from all parts of the tool race (finding.h). */
+/* What was seen and what was not, from all parts of the tools race, mem and init (finding.h). */
 #include <string.h>
 
 #include "libs/observer/host.h"
+#include "libs/observer/init.h"
 #include "libs/observer/mem_fault.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/shadow.h"
@@ -12,6 +13,7 @@ void obs_race_summary(struct mr_race_summary *out)
     memset(out, 0, sizeof *out);
     obs_shadow_summary(out);
     obs_mem_summary(out);
+    obs_init_summary(out);
     out->calls = obs_order_calls();
     out->touches = obs_host_touches();
     out->operations = obs_operation_made();

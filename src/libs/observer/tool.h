@@ -48,6 +48,7 @@ struct obs_tool {
 extern const struct obs_tool obs_tool_race; /* race.c */
 extern const struct obs_tool obs_tool_mem; /* mem.c */
 extern const struct obs_tool obs_tool_pages; /* pages.c */
+extern const struct obs_tool obs_tool_init; /* init.c */
 extern const struct obs_tool obs_tool_trace; /* trace.c */
 
 /* The tools that there are; the last is NULL. */

@@ -88,7 +88,7 @@ static void put_finding(FILE *out, const struct report_finding *finding)
 {
     fputs("<article><h2><span class=\"kind\">", out);
     put(out, finding->kind);
-    fputs("</span> ", out);
+    fputs(finding->note ? "</span> note: " : "</span> ", out);
     put(out, finding->title);
     fputs("</h2>\n", out);
     for (size_t i = 0; i < finding->side_count; i++)
@@ -119,11 +119,13 @@ static void put_finding(FILE *out, const struct report_finding *finding)
 
 void report_write_html(FILE *out, const struct report *report)
 {
-    size_t shown = report_shown(report);
+    size_t shown = report_shown(report), notes = report_notes(report);
     fputs(head, out);
     fprintf(out, "<h1>millrace check: %zu finding%s</h1>\n", shown, shown == 1 ? "" : "s");
-    if (report->finding_count > shown)
-        fprintf(out, "<p class=\"soft\">%zu suppressed.</p>\n", report->finding_count - shown);
+    if (notes)
+        fprintf(out, "<p class=\"soft\">%zu note%s.</p>\n", notes, notes == 1 ? "" : "s");
+    if (report->finding_count > shown + notes)
+        fprintf(out, "<p class=\"soft\">%zu suppressed.</p>\n", report->finding_count - shown - notes);
     for (size_t i = 0; i < report->finding_count; i++)
         if (!report->findings[i].suppressed)
             put_finding(out, &report->findings[i]);

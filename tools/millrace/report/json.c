@@ -62,6 +62,7 @@ static cJSON *finding_object(const struct report_finding *finding)
     cJSON *item = cJSON_CreateObject(), *sides;
     add_text(item, "tool", finding->tool);
     add_text(item, "kind", finding->kind);
+    add_text(item, "level", finding->note ? "note" : "error");
     add_text(item, "title", finding->title);
     add_number(item, "first", finding->first);
     add_number(item, "bytes", finding->bytes);

@@ -71,12 +71,22 @@ void report_free(struct report *report)
     *report = (struct report){0};
 }
 
-size_t report_shown(const struct report *report)
+static size_t count_of(const struct report *report, bool notes)
 {
     size_t shown = 0;
     for (size_t i = 0; i < report->finding_count; i++)
-        shown += report->findings[i].suppressed == NULL;
+        shown += report->findings[i].suppressed == NULL && report->findings[i].note == notes;
     return shown;
+}
+
+size_t report_shown(const struct report *report)
+{
+    return count_of(report, false);
+}
+
+size_t report_notes(const struct report *report)
+{
+    return count_of(report, true);
 }
 
 static bool is_of_library(const struct report_frame *frame)

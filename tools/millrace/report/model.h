@@ -57,6 +57,7 @@ struct report_finding {
     char *missing, *advice;
     bool rough; /* the bytes may be more than were touched */
     bool luck; /* ordered on hardware, though no manual says so */
+    bool note; /* what it is about need not be wrong */
     uint64_t times; /* how often it was seen */
     uint64_t process; /* the process's number */
     const char *suppressed; /* where the rule stands that hides it ("file:line"), owned by the suppressions */
@@ -92,8 +93,9 @@ const char *report_place(const struct report_side *side, unsigned *line);
 /* A text put together as printf does, to be freed; NULL: memory is short. */
 char *report_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Findings that no rule hides. */
+/* Findings that no rule hides, without those that are notes; and the notes. */
 size_t report_shown(const struct report *report);
+size_t report_notes(const struct report *report);
 
 /* Frees all frames but the first `keep`. */
 void report_cut_stack(struct report_stack *stack, size_t keep);

@@ -227,6 +227,12 @@ static struct report_allocation allocation_of(struct source *source, const cJSON
     };
 }
 
+static bool is_note(const cJSON *from)
+{
+    const cJSON *level = cJSON_GetObjectItemCaseSensitive(from, "level");
+    return cJSON_IsString(level) && strcmp(level->valuestring, "note") == 0;
+}
+
 static bool read_finding(struct source *source, const cJSON *from, uint64_t process, struct report *report)
 {
     struct report_finding finding = {
@@ -239,6 +245,7 @@ static bool read_finding(struct source *source, const cJSON *from, uint64_t proc
         .advice = copy_of(from, "advice"),
         .rough = truth_of(from, "rough"),
         .luck = truth_of(from, "luck"),
+        .note = is_note(from),
         .times = number_of(from, "times"),
         .process = process,
         .allocation = allocation_of(source, cJSON_GetObjectItemCaseSensitive(from, "allocation")),

@@ -107,7 +107,7 @@ static cJSON *result_of(const struct report_finding *finding)
     unsigned line;
     const char *file = report_place(&finding->sides[0], &line);
     cJSON_AddStringToObject(result, "ruleId", finding->kind);
-    cJSON_AddStringToObject(result, "level", finding->luck ? "warning" : "error");
+    cJSON_AddStringToObject(result, "level", finding->note ? "note" : finding->luck ? "warning" : "error");
     char *text = report_format("%s.%s%s%s%s", finding->title, finding->missing ? " Missing: " : "",
                                finding->missing ? finding->missing : "", finding->advice ? " Mend: " : "",
                                finding->advice ? finding->advice : "");

@@ -130,8 +130,8 @@ static void write_finding(FILE *out, const struct report_finding *finding, const
     const char *file = report_place(&finding->sides[0], &line);
     if (file)
         fprintf(out, "%s%s:%u:%s ", in->bold, from_here(file), line, in->plain);
-    fprintf(out, "%s%s:%s %s%s%s [%s]\n", in->red, finding->tool, in->plain, in->bold, finding->title, in->plain,
-            finding->kind);
+    fprintf(out, "%s%s:%s %s%s%s%s [%s]\n", finding->note ? in->bold : in->red, finding->tool, in->plain,
+            finding->note ? "note: " : "", in->bold, finding->title, in->plain, finding->kind);
     for (size_t i = 0; i < finding->side_count; i++)
         write_side(out, &finding->sides[i], i + 1, style, in);
     write_memory(out, finding, style, in);
@@ -168,13 +168,15 @@ static void write_processes(FILE *out, const struct report *report, const struct
 void report_write_text(FILE *out, const struct report *report, const struct report_style *style)
 {
     const struct ink *in = style->colour ? &ink : &no_ink;
-    size_t shown = report_shown(report), hidden = report->finding_count - shown;
+    size_t shown = report_shown(report), notes = report_notes(report), hidden = report->finding_count - shown - notes;
     for (size_t i = 0; i < report->finding_count; i++)
         if (!report->findings[i].suppressed)
             write_finding(out, &report->findings[i], style, in);
     write_processes(out, report, style);
     fprintf(out, "millrace check: %s%zu finding%s%s", shown ? in->red : in->green, shown, shown == 1 ? "" : "s",
             in->plain);
+    if (notes)
+        fprintf(out, ", %zu note%s", notes, notes == 1 ? "" : "s");
     if (hidden)
         fprintf(out, ", %zu suppressed", hidden);
     if (report->process_count != 1)

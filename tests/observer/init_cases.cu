@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs that copy or read device memory before anything has written it, and their mended twins: init_cases NAME
+ * [mended]. What each one is found guilty of stands in test_init.py. */
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define CHECK(call) check(call, #call)
+
+static void check(cudaError_t status, const char *call)
+{
+    if (status == cudaSuccess)
+        return;
+    std::fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(status));
+    std::exit(2);
+}
+
+static bool mended;
+static unsigned char host[1 << 20];
+
+struct padded {
+    char letter;
+    int number;
+    double value;
+};
+
+__global__ void fill(int *to, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        to[i] = i;
+}
+
+__global__ void even(int *to)
+{
+    to[2 * threadIdx.x] = 1;
+}
+
+__global__ void members(padded *to)
+{
+    to[threadIdx.x].letter = 'a';
+    to[threadIdx.x].number = 1;
+    to[threadIdx.x].value = 2;
+}
+
+__global__ void copy(int *to, const int *from)
+{
+    to[threadIdx.x] = from[threadIdx.x];
+}
+
+__global__ void count_all(int *to)
+{
+    atomicAdd(to, 1);
+}
+
+__global__ void scratch(int *to, int *room)
+{
+    room[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    to[threadIdx.x] = room[255 - threadIdx.x];
+}
+
+static int *device(size_t bytes)
+{
+    void *made;
+    CHECK(cudaMalloc(&made, bytes));
+    return (int *)made;
+}
+
+/* 200 of 256 ints are written, and all are copied out. */
+static void tail()
+{
+    int *a = device(1024);
+    fill<<<1, 256>>>(a, mended ? 256 : 200);
+    CHECK(cudaMemcpy(host, a, 1024, cudaMemcpyDeviceToHost));
+}
+
+/* Every other int of 64. */
+static void holes()
+{
+    int *a = device(256);
+    if (mended)
+        CHECK(cudaMemset(a, 0, 256));
+    even<<<1, 32>>>(a);
+    CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));
+}
+
+/* One byte is left out between two fills. */
+static void one_byte()
+{
+    unsigned char *a = (unsigned char *)device(1000);
+    CHECK(cudaMemset(a, 1, 332));
+    CHECK(cudaMemset(a + 333 - mended, 1, 667 + mended));
+    CHECK(cudaMemcpy(host, a, 1000, cudaMemcpyDeviceToHost));
+}
+
+/* Between the members of structures nothing is written. */
+static void padding()
+{
+    padded *a = (padded *)device(32 * sizeof(padded));
+    if (mended)
+        CHECK(cudaMemset(a, 0, 32 * sizeof(padded)));
+    members<<<1, 32>>>(a);
+    CHECK(cudaMemcpy(host, a, 32 * sizeof(padded), cudaMemcpyDeviceToHost));
+}
+
+/* What has not been written goes along with copies: row by row, to an array and back, and into the host. */
+static void travels()
+{
+    int *a = device(1024), *b = device(4096), *c = device(1024);
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+    CHECK(cudaMallocArray(&array, &format, 16, 16));
+    fill<<<1, 256>>>(a, mended ? 256 : 250);
+    CHECK(cudaMemcpy2D(b, 256, a, 64, 64, 16, cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, b, 256, 64, 16, cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemcpy2DFromArray(c, 64, array, 0, 0, 64, 16, cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemcpy(host, c, 1024, cudaMemcpyDeviceToHost));
+}
+
+/* A pool hands memory out again: what its last owner wrote is nothing. */
+static void pool()
+{
+    void *a, *b;
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaMallocAsync(&a, 512, stream));
+    CHECK(cudaMemsetAsync(a, 1, 512, stream));
+    CHECK(cudaFreeAsync(a, stream));
+    CHECK(cudaMallocAsync(&b, 512, stream));
+    if (mended)
+        CHECK(cudaMemsetAsync(b, 1, 512, stream));
+    CHECK(cudaMemcpyAsync(host, b, 512, cudaMemcpyDeviceToHost, stream));
+    CHECK(cudaStreamSynchronize(stream));
+}
+
+/* A graph's copy node. */
+static void graph()
+{
+    int *a = device(400);
+    cudaStream_t stream;
+    cudaGraph_t made;
+    cudaGraphExec_t exec;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    fill<<<1, 128, 0, stream>>>(a, mended ? 100 : 99);
+    CHECK(cudaMemcpyAsync(host, a, 400, cudaMemcpyDeviceToHost, stream));
+    CHECK(cudaStreamEndCapture(stream, &made));
+    CHECK(cudaGraphInstantiate(&exec, made, 0));
+    for (int i = 0; i < 2; i++)
+        CHECK(cudaGraphLaunch(exec, stream));
+    CHECK(cudaStreamSynchronize(stream));
+}
+
+/* A kernel reads what nothing has written. */
+static void read()
+{
+    int *a = device(1024), *b = device(1024);
+    fill<<<1, 256>>>(a, mended ? 256 : 200);
+    copy<<<1, 256>>>(b, a);
+    CHECK(cudaMemcpy(host, b, 1024, cudaMemcpyDeviceToHost));
+}
+
+/* A counter that nobody has set. */
+static void counter()
+{
+    int *a = device(4);
+    if (mended)
+        CHECK(cudaMemset(a, 0, 4));
+    count_all<<<4, 64>>>(a);
+    CHECK(cudaMemcpy(host, a, 4, cudaMemcpyDeviceToHost));
+}
+
+/* Memory that is mapped at two places is written at one and read at the other. */
+static void mapped()
+{
+    CUmemGenericAllocationHandle handle;
+    CUmemAllocationProp what = {};
+    CUmemAccessDesc access = {};
+    CUdeviceptr at[2];
+    size_t size = 0;
+    what.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    what.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access.location = what.location;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    CHECK(cudaFree(nullptr));
+    bool good = cuMemGetAllocationGranularity(&size, &what, CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CUDA_SUCCESS &&
+                cuMemCreate(&handle, size, &what, 0) == CUDA_SUCCESS;
+    for (int i = 0; i < 2; i++)
+        good = good && cuMemAddressReserve(&at[i], size, 0, 0, 0) == CUDA_SUCCESS &&
+               cuMemMap(at[i], size, 0, handle, 0) == CUDA_SUCCESS &&
+               cuMemSetAccess(at[i], size, &access, 1) == CUDA_SUCCESS;
+    if (!good)
+        std::exit(2);
+    CHECK(cudaMemset((void *)at[0], 1, mended ? 8192 : 8000));
+    CHECK(cudaMemcpy(host, (void *)at[1], 8192, cudaMemcpyDeviceToHost));
+}
+
+/* Ordinary programs: what a kernel writes itself it may read, memory of both sides and variables of modules are the
+ * host's as well, and a copy may bring what only the host has written. */
+__device__ int variable[64];
+
+static void ordinary()
+{
+    int *a = device(1024), *b = device(1024), *pinned, *managed;
+    CHECK(cudaMallocHost(&pinned, 1024));
+    CHECK(cudaMallocManaged(&managed, 1024));
+    scratch<<<1, 256>>>(a, b);
+    copy<<<1, 256>>>(a, pinned);
+    copy<<<1, 256>>>(b, managed);
+    CHECK(cudaMemcpyFromSymbol(host, variable, sizeof variable));
+    CHECK(cudaMemcpy(a, pinned, 1024, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(b, managed, 1024, cudaMemcpyDefault));
+    CHECK(cudaMemcpy(host, a, 1024, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(host, b, 1024, cudaMemcpyDeviceToHost));
+}
+
+int main(int count, char **arguments)
+{
+    static const struct {
+        const char *name;
+        void (*run)();
+    } all[] = {{"tail", tail},       {"holes", holes}, {"one_byte", one_byte}, {"padding", padding},
+               {"travels", travels}, {"pool", pool},   {"graph", graph},       {"read", read},
+               {"counter", counter}, {"mapped", mapped}, {"ordinary", ordinary}};
+    mended = count > 2 && std::strcmp(arguments[2], "mended") == 0;
+    for (const auto &one : all)
+        if (count > 1 && std::strcmp(arguments[1], one.name) == 0) {
+            one.run();
+            CHECK(cudaDeviceSynchronize());
+            return 0;
+        }
+    return 3;
+}
