@@ -246,6 +246,23 @@ static bool are_atomic(const struct op *one, const struct op *other)
     return one->kind == OP_VALUE && (other->kind == OP_ADD || other->kind == OP_LAUNCH);
 }
 
+static void tell_pair(int earlier, void *later)
+{
+    printf(" %d-%d", earlier, *(int *)later);
+}
+
+/* All pairs of operations of the program that nothing orders, though the result depends on their order. */
+static void tell_unordered(const struct program *what)
+{
+    printf("random: seed %llu: unordered", (unsigned long long)what->seed);
+    order_begin(order, what);
+    for (int i = 0; i < what->count; i++) {
+        order_races(order, i, tell_pair, &i);
+        order_take(order, &what->op[i], i);
+    }
+    printf("\n");
+}
+
 /* Leaves out a needed wait, and runs the rest. If what the host touches can't be seen, the wait is one that works need.
  */
 static void drop_told(const struct options *options, struct totals *totals)
@@ -279,6 +296,7 @@ static void drop_told(const struct options *options, struct totals *totals)
         printf("random: seed %llu: no wait that an access needs\n", (unsigned long long)program.seed);
         return;
     }
+    tell_unordered(&reduced);
     for (int i = 0; i < reduced.count && options->print; i++)
         op_print(&reduced, i);
     fflush(stdout);

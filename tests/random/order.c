@@ -57,6 +57,7 @@ struct order {
     uint16_t submitted[OPS];              /* on its thread's timeline */
     int before[OPS], before_launch[OPS];  /* the operation before in the stream; the launch before of the graph */
     uint8_t thread[OPS], kind[OPS];
+    uint16_t line[OPS], count[OPS];       /* where the operation is on its timeline; `submitted`: what its host part is */
     struct stream stream[STREAMS];
     struct clock event[EVENTS], flag[FLAGS], post[POSTS];
     bool posted[POSTS];
@@ -510,12 +511,48 @@ void order_take(struct order *order, const struct op *op, int index)
     }
     if (op->kind == OP_GRAPH || op->kind == OP_UPDATE)
         order->body[op->exec] = op->body;
+    order->line[index] = (uint16_t)line;
+    order->count[index] = (uint16_t)count;
     mark(order, op, &touches, line, count);
     if (op->kind == OP_EVENT)
         memset(&order->event[op->event], 0, sizeof order->event[op->event]);
     if (op->blocks)
         join(host, &order->after[index]);
     learn(order, op);
+}
+
+/* Does the result depend on the order of the two accesses? */
+static bool conflict(const struct touch *one, const struct touch *other)
+{
+    return !one->name && !other->name && one->what == other->what && one->cell == other->cell &&
+           (one->access != other->access || one->access == ACCESS_WRITE);
+}
+
+void order_races(const struct order *order, int index, void (*each)(int earlier, void *data), void *data)
+{
+    const struct op *op = &order->program->op[index];
+    struct touches now, before;
+    struct clock start, alone;
+    touch_all(order->program, op, &now);
+    start_of(order, op, &start);
+    start_alone(order, op, &alone);
+    bool early = op->kind == OP_COPY && op->place == PLACE_PINNED;
+    for (int earlier = 0; earlier < index; earlier++) {
+        bool found = false;
+        touch_all(order->program, &order->program->op[earlier], &before);
+        for (int i = 0; i < now.count && !found; i++) {
+            const struct touch *touch = &now.list[i];
+            const struct clock *known = touch->host                             ? &order->host[op->thread]
+                                        : early && touch->access == ACCESS_READ ? &alone
+                                                                                : &start;
+            for (int j = 0; j < before.count && !found; j++)
+                found = conflict(touch, &before.list[j]) &&
+                        (before.list[j].host ? known->at[order->thread[earlier]] < order->submitted[earlier]
+                                             : known->at[order->line[earlier]] < order->count[earlier]);
+        }
+        if (found)
+            each(earlier, data);
+    }
 }
 
 bool order_knows(const struct order *order, int thread, int index)

@@ -191,6 +191,10 @@ bool order_allows(struct order *order, const struct op *op, struct miss *miss);
 /* Takes the operation, which becomes number `index`. */
 void order_take(struct order *order, const struct op *op, int index);
 
+/* Operation `index` is about to be taken: which of those before it touch cells that it touches, so that the result
+ * depends on which of the two comes first, without being ordered with it? Calls `each` for every one. */
+void order_races(const struct order *order, int index, void (*each)(int earlier, void *data), void *data);
+
 /* Whether the submission of operation `index` is known to `thread` now. */
 bool order_knows(const struct order *order, int thread, int index);
 /* Whether the event's recording stands for the operation of a miss. */

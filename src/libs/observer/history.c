@@ -139,14 +139,15 @@ static enum relation relation_of(const struct obs_operation *now, const struct o
 
 static bool conflict(uint32_t one, uint32_t other)
 {
-    return ((one | other) & MR_ACCESS_WRITE) && !(one & other & MR_ACCESS_ATOMIC);
+    return ((one | other) & MR_ACCESS_WRITE) && (!(one & other & MR_ACCESS_ATOMIC) || (one & other & OBS_ACCESS_SETS));
 }
 
 /* Does what conflicts with `one` also conflict with `other`? */
 static bool stands_for(uint32_t other, uint32_t one)
 {
     return ((other & MR_ACCESS_WRITE) || !(one & MR_ACCESS_WRITE)) &&
-           (!(other & MR_ACCESS_ATOMIC) || (one & MR_ACCESS_ATOMIC));
+           (!(other & MR_ACCESS_ATOMIC) || (one & MR_ACCESS_ATOMIC)) &&
+           (!(one & OBS_ACCESS_SETS) || (other & OBS_ACCESS_SETS) || !(other & MR_ACCESS_ATOMIC));
 }
 
 static struct mr_side side_of(const struct obs_operation *operation, uint32_t how, uint32_t place)

@@ -36,10 +36,14 @@ struct obs_history {
     struct obs_operation *made, *ended; /* ended: NULL until then */
 };
 
+/* With MR_ACCESS_ATOMIC and MR_ACCESS_WRITE: a stream sets the whole word, whatever was there. Two of these race with
+ * each other, and with nothing else that is atomic. */
+enum { OBS_ACCESS_SETS = 1 << 16 };
+
 /* What one operation touches of the allocation. */
 struct obs_touched {
     struct obs_shape shape;
-    uint32_t how, place; /* as in struct mr_access */
+    uint32_t how, place; /* as in struct mr_access; how may have OBS_ACCESS_SETS as well */
 };
 
 /* How findings of a history are told. */

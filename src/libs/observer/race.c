@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "libs/observer/follow.h"
+#include "libs/observer/history.h"
 #include "libs/observer/host.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/results.h"
@@ -85,6 +86,18 @@ static bool is_left_out(const struct mr_observed_work *work, const struct mr_acc
     return box->how & MR_ACCESS_CALL || (work->kind == MR_OBSERVED_MEMORY_OP && box->how & MR_ACCESS_READ);
 }
 
+/* A stream writes values, and doesn't look at what was there. */
+static void set_values(const struct mr_observed_work *work, struct obs_operation *operation,
+                       const struct mr_access *boxes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct mr_access box = boxes[i];
+        box.how |= box.how & MR_ACCESS_WRITE ? OBS_ACCESS_SETS : 0;
+        if (!is_left_out(work, &box))
+            obs_shadow_touch(operation, &box, 1);
+    }
+}
+
 /* A copy may read a pinned source without regard to the default-stream rules: by `early`, if there is one. */
 static void touch_apart(const struct mr_observed_work *work, struct obs_operation *operation,
                         struct obs_operation *early, const struct mr_access *boxes, size_t count)
@@ -127,7 +140,9 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
         if (boxes[i].how & MR_ACCESS_MODULE)
             know_module(&boxes[i]);
     }
-    if (apart)
+    if (work->kind == MR_OBSERVED_MEMORY_OP)
+        set_values(work, operation, boxes, count);
+    else if (apart)
         touch_apart(work, operation, early, boxes, count);
     else
         obs_shadow_touch(operation, boxes, count);
