@@ -103,6 +103,22 @@ bool mr_footprint_begin(struct mr_executor *executor, uint32_t warps)
     return true;
 }
 
+void mr_footprint_misaligned(const struct mr_executor *executor, uint32_t line, uint64_t address)
+{
+    struct mr_part *part = executor->part;
+    if (!executor->code->sites || !part || executor->part_launch != executor->launch->id ||
+        part->code != executor->code)
+        return;
+    for (uint32_t i = 0; i < executor->code->sites->count; i++) {
+        const struct mr_site *site = &executor->code->sites->site[i];
+        if (site->line != line || !site->bytes)
+            continue;
+        part->touched[i].misaligned = site->bytes;
+        part->touched[i].misaligned_at = address;
+        return;
+    }
+}
+
 /* --- The end --------------------------------------------------------------------------- */
 
 /* A site's set, and what the boxes in it are. */
@@ -147,6 +163,19 @@ static void take_box(void *data, const struct mr_box *box, bool rough)
                                                       .how = giver->how | (rough ? MR_ACCESS_ROUGH : 0u)};
 }
 
+/* The set is empty then. */
+static void give_set(struct mr_touched *set, uint32_t place, uint32_t how, struct giver *giver)
+{
+    const struct mr_box misaligned = {set->misaligned_at, set->misaligned, 1, 0};
+    giver->place = place;
+    giver->how = how;
+    mr_touched_each(set, take_box, giver);
+    if (misaligned.width) {
+        giver->how |= MR_ACCESS_MISALIGNED;
+        take_box(giver, &misaligned, false);
+    }
+}
+
 /* Gives the boxes of all places, those of one place together. `places` may be NULL: each by itself. */
 static void give_sets(struct mr_part *parts, struct place *places, struct giver *giver)
 {
@@ -162,9 +191,7 @@ static void give_sets(struct mr_part *parts, struct place *places, struct giver 
                 places[count++] = place;
                 continue;
             }
-            giver->place = place.place;
-            giver->how = place.how;
-            mr_touched_each(place.set, take_box, giver);
+            give_set(place.set, place.place, place.how, giver);
         }
     if (count > 1)
         qsort(places, count, sizeof *places, by_place);
@@ -173,9 +200,7 @@ static void give_sets(struct mr_part *parts, struct place *places, struct giver 
             mr_touched_join(places[i + 1].set, places[i].set);
             continue;
         }
-        giver->place = places[i].place;
-        giver->how = places[i].how;
-        mr_touched_each(places[i].set, take_box, giver);
+        give_set(places[i].set, places[i].place, places[i].how, giver);
     }
 }
 

@@ -18,6 +18,10 @@ struct mr_part {
  * is short. */
 bool mr_footprint_begin(struct mr_executor *executor, uint32_t warps) __attribute__((warn_unused_result));
 
+/* footprint.c: the block that the executor runs faults in this line of the PTX, by an access at no multiple of its
+ * size. `address`: 0 if it is not known. */
+void mr_footprint_misaligned(const struct mr_executor *executor, uint32_t line, uint64_t address);
+
 /* notes.c: what is under way goes to the sets; nothing runs any more. */
 void mr_part_close(struct mr_part *part);
 

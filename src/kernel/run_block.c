@@ -305,6 +305,13 @@ static int faulty_lane(const struct mr_block *block, const struct mr_fault *faul
     return -1;
 }
 
+/* Where the access was; 0: the record does not tell. */
+static uint64_t faulty_address(const struct mr_executor *executor)
+{
+    int lane = faulty_lane(&executor->block, &executor->fault);
+    return lane < 0 ? 0 : executor->block.access[lane];
+}
+
 /* As much as is known of what caused it: the thread, or the warp, and its threads. */
 static void name_threads(const struct mr_executor *executor, char *text, size_t room)
 {
@@ -344,6 +351,8 @@ static CUresult end_with_fault(struct mr_executor *executor)
     /* Outside of generated code: in a service that it called. */
     if (!fault->line && fault->status != CUDA_ERROR_HARDWARE_STACK_ERROR)
         fault->line = executor->block.service_line;
+    if (fault->status == CUDA_ERROR_MISALIGNED_ADDRESS && fault->line)
+        mr_footprint_misaligned(executor, fault->line, faulty_address(executor));
     if (fault->line)
         snprintf(line, sizeof line, " (line %u of the PTX)", fault->line);
     mr_log(MR_LOG_INFO, "kernel %s failed in block (%u,%u,%u)%s: %s%s%s%s; the context is unusable from now on",

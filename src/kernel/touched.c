@@ -353,6 +353,10 @@ void mr_touched_join(struct mr_touched *set, struct mr_touched *from)
     }
     if (from->high)
         widen(set, from->low, from->high);
+    if (!set->misaligned) {
+        set->misaligned = from->misaligned;
+        set->misaligned_at = from->misaligned_at;
+    }
     mr_touched_clear(from);
 }
 

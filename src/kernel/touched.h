@@ -41,6 +41,8 @@ struct mr_touched {
     uint32_t page_count, page_room, page_last;
     struct mr_bits *bits;      /* memory of pages' bits */
     uint64_t low, high;        /* if high is not 0: a rough stretch */
+    uint32_t misaligned; /* the size of an access that was at no multiple of it, and was not done; 0: none was */
+    uint64_t misaligned_at; /* where; 0: not known */
 };
 
 /* The bound, in bytes. Tests lower it. */
@@ -48,7 +50,7 @@ extern _Atomic size_t mr_touched_most;
 
 static inline bool mr_touched_is_empty(const struct mr_touched *set)
 {
-    return !set->count && !set->page_count && !set->high;
+    return !set->count && !set->page_count && !set->high && !set->misaligned;
 }
 
 /* Adds `rows` stretches of `width` bytes (neither is 0); pitch <= width is allowed. */

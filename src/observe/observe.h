@@ -80,6 +80,8 @@ enum mr_access_how {
     MR_ACCESS_ROUGH = 8,   /* the box may hold bytes that were not touched: memory for exact notes was short */
     MR_ACCESS_CALL = 16,   /* done by the call that asked for the work, before it returned: small pageable sources */
     MR_ACCESS_MODULE = 32, /* memory of a module: the program may never have asked where it is */
+    MR_ACCESS_MISALIGNED = 64, /* an access that was not done: the kernel has stopped at it, because the address is no
+                                  multiple of its size. `first` is 0 if the address is not known */
 };
 
 /* `rows` runs of `width` bytes, `pitch` bytes apart. `place`: of a kernel, an index for `mr_observe_place`; else 0. */

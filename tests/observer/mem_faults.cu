@@ -69,6 +69,11 @@ __global__ void globals(int *to)
     to[threadIdx.x] = generic[threadIdx.x % 8];
 }
 
+__global__ void read_at(int *to, const char *from, int step)
+{
+    to[threadIdx.x] = *(const int *)(from + step * threadIdx.x);
+}
+
 static void wait()
 {
     CHECK(cudaDeviceSynchronize());
@@ -317,6 +322,33 @@ static void kernels_own()
     CHECK(cudaFree(a));
 }
 
+/* Four threads read ints that begin 6 bytes apart: every other one is at no multiple of 4. */
+static void misaligned()
+{
+    int *a, *b;
+    CHECK(cudaMalloc(&a, 64));
+    CHECK(cudaMalloc(&b, 64));
+    CHECK(cudaMemset(a, 0, 64));
+    read_at<<<1, 4>>>(b, (const char *)a + (mended ? 8 : 12), mended ? 8 : 6);
+    cudaError_t status = cudaDeviceSynchronize();
+    if (status != (mended ? cudaSuccess : cudaErrorMisalignedAddress))
+        check(status, "misaligned");
+}
+
+/* The host's code reads an int of device memory, and writes one three times. Seen in programs by millrace cc --check. */
+static void device_pointer()
+{
+    int *a, *pinned, sum = 0;
+    CHECK(cudaMalloc(&a, 256));
+    CHECK(cudaMallocHost(&pinned, 256));
+    CHECK(cudaMemset(a, 0, 256));
+    volatile int *use = mended ? pinned : a;
+    wait();
+    sum += use[3];
+    for (int i = 0; i < 3; i++)
+        use[8 + i] = sum;
+}
+
 int main(int count, char **arguments)
 {
     static const struct {
@@ -336,6 +368,8 @@ int main(int count, char **arguments)
                {"unregistered", unregistered},
                {"null_pointer", null_pointer},
                {"graph", graph},
+               {"misaligned", misaligned},
+               {"device_pointer", device_pointer},
                {"leaks", leaks},
                {"reset", reset},
                {"kernels_own", kernels_own}};

@@ -37,6 +37,8 @@ FAULTS = {
     "unregistered": [("freed-memory", 256, 0, 4096, 1, FILL)],
     "null_pointer": [("wild-pointer", 4, None, None, 1, FILL)],
     "graph": [("out-of-bounds", 4, 400, 400, 2, FILL)],
+    "misaligned": [("misaligned", 4, None, None, 1, line_of("*(const int *)(from"))],
+    "device_pointer": [],
     "copies": [("freed-memory", 64, 0, 64, 2, None)],
     "kernels_own": [],
     "leaks": [],
@@ -72,6 +74,20 @@ class Mem(unittest.TestCase):
         findings = json.loads(text)["findings"] if form == "json" else text
         self.assertTrue(form != "json" or bool(findings) == (done.returncode == 9))
         return done.stdout, findings
+
+    def test_host(self):
+        """The host's own code is seen where it was compiled for that."""
+        plain, checked = self.program, str(pathlib.Path(self.room.name, "checked"))
+        made = subprocess.run([MILLRACE, "cc", "--check", "-g", "-lineinfo", "-o", checked, str(SOURCE)], capture_output=True, text=True, timeout=300)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.program = checked
+        _, findings = self.check("device_pointer")
+        found = sorted((finding["kind"], finding["bytes"], finding["first"] - finding["allocation"]["first"], finding["times"]) for finding in findings)
+        self.assertEqual(found, [("device-pointer", 4, 12, 1), ("device-pointer", 4, 32, 3)])
+        self.assertEqual({finding["title"] for finding in findings}, {"the host's code reads 4 bytes of device memory", "the host's code writes 4 bytes of device memory"})
+        for case in ("device_pointer", "past_the_end"):
+            self.assertEqual(self.check(case, "mended")[1], [])
+        self.program = plain
 
     def test_faults(self):
         for name, expected in FAULTS.items():

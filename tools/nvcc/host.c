@@ -59,8 +59,7 @@ static void add_dependency_words(const struct request *request, const struct inp
     mr_free(file);
 }
 
-/* The host's loads and stores become calls: a check for kernels without anything of it but the calls. */
-static void add_check_words(const struct request *request, bool clang, struct mr_words *words)
+void host_check_words(const struct request *request, bool clang, struct mr_words *words)
 {
     static const char *const by_clang[] = {"-fsanitize=kernel-address",
                                            "-mllvm",
@@ -113,7 +112,7 @@ static void host_half(const struct request *request, const struct places *places
     add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->host);
-    add_check_words(request, true, words);
+    host_check_words(request, true, words);
 }
 
 static void plain_half(const struct request *request, const struct places *places, const struct input *input,
@@ -127,7 +126,7 @@ static void plain_half(const struct request *request, const struct places *place
         if (input->kind != KIND_C || strncmp(request->both.items[i], "-std=c++", 8) != 0)
             mr_words_add(words, request->both.items[i], "");
     words_add_all(words, &request->host);
-    add_check_words(request, is_clang(host_program(request)), words);
+    host_check_words(request, is_clang(host_program(request)), words);
     bool parallel = request->serial_openmp && !is_clang(host_program(request));
     if (parallel)
         mr_words_add(words, "-fopenmp", "");

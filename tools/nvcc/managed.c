@@ -93,6 +93,7 @@ int managed_object(const struct request *request, const struct mr_words *to_ir, 
         mr_words_add(&words, begin[i], "");
     words_add_all(&words, &request->both);
     words_add_all(&words, &request->host);
+    host_check_words(request, true, &words);
     const char *const end[] = {"-c", "-o", output, "--", second};
     for (size_t i = 0; i < sizeof end / sizeof *end; i++)
         mr_words_add(&words, end[i], "");

@@ -204,6 +204,10 @@ int device_pack(const struct request *request, const struct places *places, cons
                 const char *output);
 int device_preprocess(const struct request *request, const struct places *places, const struct input *input);
 
+/* With --check, the words by which the host's loads and stores become calls: a check for kernels without anything of it
+ * but the calls. */
+void host_check_words(const struct request *request, bool clang, struct mr_words *words);
+
 /* host.c */
 int host_object(const struct request *request, const struct places *places, const struct input *input,
                 const char *output);

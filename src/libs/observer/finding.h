@@ -28,6 +28,8 @@ enum mr_finding_kind {
     MR_FINDING_FREED, /* bytes that were freed before the work was asked for */
     MR_FINDING_HOST_POINTER, /* a kernel touches host memory that CUDA has not made and that is not registered */
     MR_FINDING_WILD, /* a kernel touches addresses where there is nothing */
+    MR_FINDING_MISALIGNED, /* an access at an address that is no multiple of its size */
+    MR_FINDING_DEVICE_POINTER, /* the host's code touches memory of a device */
     MR_FINDING_LEAK, /* memory that nobody has freed when the program ends */
     /* The tool init's (init.c). */
     MR_FINDING_UNWRITTEN_COPY, /* bytes are copied to the host that nothing has written */
@@ -37,8 +39,8 @@ enum mr_finding_kind {
 };
 
 /* "race", "host-race", "host-function-race", "unordered-use", "early-free", "use-after-free", "out-of-bounds",
- * "freed-memory", "host-pointer", "wild-pointer", "leak", "unwritten-copy", "unwritten-padding", "unwritten-read": for
- * files and options. */
+ * "freed-memory", "host-pointer", "wild-pointer", "misaligned", "device-pointer", "leak", "unwritten-copy",
+ * "unwritten-padding", "unwritten-read": for files and options. */
 const char *obs_finding_kind_name(enum mr_finding_kind kind);
 
 /* "race", "mem", "init" */

@@ -30,6 +30,8 @@ const char *obs_finding_kind_name(enum mr_finding_kind kind)
         [MR_FINDING_FREED] = "freed-memory",
         [MR_FINDING_HOST_POINTER] = "host-pointer",
         [MR_FINDING_WILD] = "wild-pointer",
+        [MR_FINDING_MISALIGNED] = "misaligned",
+        [MR_FINDING_DEVICE_POINTER] = "device-pointer",
         [MR_FINDING_LEAK] = "leak",
         [MR_FINDING_UNWRITTEN_COPY] = "unwritten-copy",
         [MR_FINDING_UNWRITTEN_PADDING] = "unwritten-padding",

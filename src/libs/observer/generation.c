@@ -32,9 +32,11 @@ static struct obs_generation *oldest, **newest = &oldest; /* the row of those th
 static size_t over;
 static size_t late; /* of those that were pushed aside, how many have not ended: their free comes late, if at all */
 static _Atomic uint64_t generations; /* written with the lock held */
-static uintptr_t made_up = (uintptr_t)1 << 60; /* user memory ends at 2^57 at most */
+static const uintptr_t made_up_first = (uintptr_t)1 << 60; /* user memory ends at 2^57 at most */
+static uintptr_t made_up = (uintptr_t)1 << 60;
 
 struct mr_host_bounds obs_generation_bounds;
+bool obs_generation_bounds_all;
 
 bool obs_generation_is_shared(enum mr_allocation_kind kind)
 {
@@ -195,7 +197,7 @@ static uint64_t make(struct obs_operation *made, enum mr_allocation_kind kind, u
     obs_history_init(&generation->history, kind, made);
     pthread_rwlock_wrlock(&lock);
     push_aside(base, base + size);
-    if (obs_generation_is_shared(kind))
+    if (obs_generation_is_shared(kind) || (obs_generation_bounds_all && base < made_up_first))
         widen(base, base + size);
     uint64_t number = generation->number = ++generations;
     obs_span_insert(&current, &generation->span);

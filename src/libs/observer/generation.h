@@ -83,8 +83,10 @@ void obs_generation_each(bool alive, bool (*each)(const struct obs_generation_vi
 /* Memory that host code can use as well as device code. */
 bool obs_generation_is_shared(enum mr_allocation_kind kind);
 
-/* Where memory of such kinds has been. */
+/* Where memory of such kinds has been; with obs_generation_bounds_all, which is set before anything else, memory of all
+ * kinds. */
 extern struct mr_host_bounds obs_generation_bounds;
+extern bool obs_generation_bounds_all;
 
 /* How many were made since the start. */
 uint64_t obs_generation_count(void);

@@ -37,6 +37,8 @@ struct mine {
 };
 
 static _Thread_local struct mine mine;
+static bool races;          /* the tool race wants to know; as the next, written before any access is told of */
+static obs_host_look *look; /* the tool mem does; NULL: it doesn't */
 static _Atomic uint64_t accesses, touches;
 static struct mr_host *parts[PARTS]; /* under the rules' lock */
 static unsigned part_count;
@@ -179,7 +181,9 @@ static void access_here(uintptr_t first, size_t size, bool stores, const void *s
     if (mine.busy || size == 0)
         return;
     mine.busy = true;
-    if (is_ours(first))
+    if (look)
+        look(first, size, stores, site);
+    if (races && is_ours(first))
         touch(first, first + size, stores ? MR_ACCESS_WRITE : MR_ACCESS_READ, site);
     mine.busy = false;
 }
@@ -233,8 +237,21 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-void obs_host_begin(void)
+static void find_parts(void)
 {
     add_part(dlsym(RTLD_DEFAULT, MR_HOST_SYMBOL));
     dl_iterate_phdr(add_module, NULL);
+}
+
+void obs_host_begin(void)
+{
+    races = true;
+    find_parts();
+}
+
+void obs_host_tell(obs_host_look *given)
+{
+    look = given;
+    obs_generation_bounds_all = true;
+    find_parts();
 }

@@ -9,10 +9,19 @@
 #ifndef MR_OBSERVER_HOST_H
 #define MR_OBSERVER_HOST_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "libs/observer/operation.h"
 
-/* Finds the parts of the process that tell of their accesses, and has them tell. Again: those that have come since. */
+/* Finds the parts of the process that tell of their accesses, and has them tell, for the tool race. */
 void obs_host_begin(void);
+
+/* The same for the tool mem: `look` is called with each access in the bounds of all memory, on the thread that makes
+ * it. What it does itself is not told of. */
+typedef void obs_host_look(uintptr_t first, size_t size, bool stores, const void *site);
+void obs_host_tell(obs_host_look *look);
 
 /* The running thread calls: what it has touched until now has been touched. */
 void obs_host_settle(void);

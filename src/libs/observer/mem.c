@@ -2,19 +2,62 @@
 /* The tool mem: finds kernels, copies and fills that touch what is no memory for them, and memory that nobody frees.
  *
  * The rules (order.h) tell which allocations there are and when they end; the boxes that works touch are compared with
- * them (mem_fault.h). Options: "leaks" also reports memory that is there when the program ends (mem_leak.h). */
+ * them (mem_fault.h), and so is what the host's own code touches, where that is told of (host.h). Options: "leaks" also reports memory that is there when the program ends (mem_leak.h). */
 #include <string.h>
 
 #include "base/log.h"
+#include "libs/observer/advice.h"
 #include "libs/observer/follow.h"
+#include "libs/observer/found.h"
+#include "libs/observer/host.h"
 #include "libs/observer/mem_fault.h"
 #include "libs/observer/mem_leak.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/results.h"
+#include "libs/observer/sites.h"
 #include "libs/observer/tool.h"
 
 static const struct mr_observed_driver *driver;
+static CUresult (*pointer_attribute)(void *, CUpointer_attribute, CUdeviceptr);
 static bool leaks;
+
+/* Is it memory that the host of a machine with a GPU can't use? The memory of some pools it can. */
+static bool is_device(const struct obs_generation_view *view)
+{
+    CUmemorytype type = CU_MEMORYTYPE_DEVICE;
+    unsigned managed = 0;
+    if (!view->alive || (view->kind != MR_ALLOCATION_DEVICE && view->kind != MR_ALLOCATION_POOL &&
+                         view->kind != MR_ALLOCATION_GRAPH && view->kind != MR_ALLOCATION_IMPORTED))
+        return false;
+    if (view->kind == MR_ALLOCATION_DEVICE)
+        return true;
+    driver->pause(true);
+    bool known = pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)view->base) == CUDA_SUCCESS &&
+                 pointer_attribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, (CUdeviceptr)view->base) == CUDA_SUCCESS;
+    driver->pause(false);
+    return known && type == CU_MEMORYTYPE_DEVICE && !managed;
+}
+
+/* The program's own code loads or stores. */
+static void host_touches(uintptr_t first, size_t size, bool stores, const void *site)
+{
+    struct obs_generation_view view;
+    if (!obs_generation_at(first, UINT64_MAX, &view) || !is_device(&view))
+        return;
+    struct mr_finding finding = {.kind = MR_FINDING_DEVICE_POINTER,
+                                 .later = {.what = MR_SIDE_HOST,
+                                           .call = obs_host_code,
+                                           .site = obs_site_here(site),
+                                           .number = obs_order_calls(),
+                                           .thread = obs_thread_number(),
+                                           .of_thread = obs_calls_of_thread(),
+                                           .how = stores ? MR_ACCESS_WRITE : MR_ACCESS_READ},
+                                 .first = first,
+                                 .end = first + size,
+                                 .touched = size,
+                                 .allocation = obs_mem_allocation(&view)};
+    obs_finding_note(&finding);
+}
 
 static bool open_mem(const struct mr_observed_driver *given, const char *options)
 {
@@ -31,6 +74,8 @@ static bool open_mem(const struct mr_observed_driver *given, const char *options
     driver = given;
     obs_mem_begin(given);
     obs_follow_begin(&obs_tool_mem, given, false);
+    pointer_attribute = given->function("cuPointerGetAttribute");
+    obs_host_tell(host_touches);
     return true;
 }
 

@@ -65,7 +65,7 @@ static bool nearer(const struct obs_generation_view *view, void *data)
     return !was_there || view->base <= at;
 }
 
-static struct mr_finding_allocation allocation_of(const struct obs_generation_view *view)
+struct mr_finding_allocation obs_mem_allocation(const struct obs_generation_view *view)
 {
     return (struct mr_finding_allocation){.number = view->number,
                                           .base = view->base,
@@ -174,7 +174,7 @@ void obs_mem_note(const struct mr_observed_work *work, const struct obs_operatio
     pthread_mutex_lock(&lock);
     struct fault *fault = fault_of(work, kind, box);
     if (!fault && (fault = new_fault(work, operation, kind, box)) && view) {
-        fault->finding.allocation = allocation_of(view);
+        fault->finding.allocation = obs_mem_allocation(view);
         fault->finding.earlier = view->ended;
     }
     for (uintptr_t at = piece->first; fault && obs_shape_run_at(piece, at, &run); at = run.end)
@@ -213,13 +213,31 @@ static void look_at(const struct mr_observed_work *work, const struct obs_operat
     }
 }
 
+/* Arrays have no addresses: what is told there is a place in them. */
+static void tell_misaligned(const struct obs_operation *operation, const struct mr_access *box)
+{
+    struct mr_finding finding = {.kind = MR_FINDING_MISALIGNED, .later = operation->side, .touched = box->width};
+    struct obs_generation_view view;
+    finding.later.place = box->place;
+    finding.later.how = box->how & ~(uint32_t)MR_ACCESS_MISALIGNED;
+    if (box->first && box->first < MR_OBSERVED_ARRAYS) {
+        finding.first = box->first;
+        finding.end = box->first + box->width;
+        if (obs_generation_at(box->first, operation->side.number, &view))
+            finding.allocation = obs_mem_allocation(&view);
+    }
+    obs_finding_note(&finding);
+}
+
 void obs_mem_touch(const struct mr_observed_work *work, const struct obs_operation *operation,
                    const struct mr_access *boxes, size_t count)
 {
     atomic_fetch_add_explicit(&accesses, count, memory_order_relaxed);
     for (size_t i = 0; i < count; i++) {
         const struct mr_access *box = &boxes[i];
-        if (box->how & MR_ACCESS_ROUGH)
+        if (box->how & MR_ACCESS_MISALIGNED)
+            tell_misaligned(operation, box);
+        else if (box->how & MR_ACCESS_ROUGH)
             atomic_fetch_add_explicit(&rough, 1, memory_order_relaxed);
         else if (box->width && box->rows && box->first < MR_OBSERVED_ARRAYS &&
                  !(box->how & (MR_ACCESS_MODULE | MR_ACCESS_CALL)))
@@ -260,7 +278,7 @@ static void tell(struct fault *fault)
         struct near near = {.address = finding->first, .call = finding->later.number};
         obs_generation_each(false, nearer, &near);
         if (near.found)
-            finding->allocation = allocation_of(&near.view);
+            finding->allocation = obs_mem_allocation(&near.view);
     }
     obs_finding_note(finding);
 }

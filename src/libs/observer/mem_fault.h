@@ -18,6 +18,9 @@ void obs_mem_begin(const struct mr_observed_driver *driver);
 void obs_mem_touch(const struct mr_observed_work *work, const struct obs_operation *operation,
                    const struct mr_access *boxes, size_t count);
 
+/* What findings say of an allocation. */
+struct mr_finding_allocation obs_mem_allocation(const struct obs_generation_view *view);
+
 /* Notes a fault of this kind in the bytes of `piece`, which is not scattered. `view`: of the memory, or NULL. */
 void obs_mem_note(const struct mr_observed_work *work, const struct obs_operation *operation, enum mr_finding_kind kind,
                   const struct mr_access *box, const struct obs_shape *piece, const struct obs_generation_view *view);

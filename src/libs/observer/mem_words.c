@@ -83,6 +83,21 @@ void obs_mem_words(const struct mr_finding *finding, char detail[OBS_ADVICE_ROOM
         ADVICE("look at where the pointer comes from: %s",
                finding->first < 65536 ? "it is null" : "it may not be set, or its index may be far too large");
         break;
+    case MR_FINDING_MISALIGNED:
+        if (finding->first)
+            DETAIL("%s %" PRIu64 " bytes at %#" PRIxPTR ", which is no multiple of %" PRIu64, how, bytes,
+                   finding->first, bytes);
+        else
+            DETAIL("%s %" PRIu64 " bytes at an address that is no multiple of %" PRIu64, how, bytes, bytes);
+        MISSING("an access needs an address that is a multiple of its size: the kernel stops with "
+                "CUDA_ERROR_MISALIGNED_ADDRESS");
+        ADVICE("align the address, or access the parts one by one");
+        break;
+    case MR_FINDING_DEVICE_POINTER:
+        DETAIL("%s %" PRIu64 " byte%s of device memory", how, bytes, s);
+        MISSING("the host can't use device memory of a GPU; here both share their addresses");
+        ADVICE("copy it (cudaMemcpy), or allocate it by cudaMallocManaged or cudaMallocHost");
+        break;
     case MR_FINDING_UNWRITTEN_COPY:
     case MR_FINDING_UNWRITTEN_PADDING:
         DETAIL("brings %" PRIu64 " byte%s to the host that nothing has written", bytes, s);
