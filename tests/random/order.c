@@ -57,7 +57,7 @@ struct order {
     uint16_t submitted[OPS];              /* on its thread's timeline */
     int before[OPS], before_launch[OPS];  /* the operation before in the stream; the launch before of the graph */
     uint8_t thread[OPS], kind[OPS];
-    uint16_t line[OPS], count[OPS];       /* where the operation is on its timeline; `submitted`: what its host part is */
+    uint16_t line[OPS], count[OPS]; /* where the operation is on its timeline; `submitted`: what its host part is */
     struct stream stream[STREAMS];
     struct clock event[EVENTS], flag[FLAGS], post[POSTS];
     bool posted[POSTS];

@@ -279,7 +279,8 @@ static void touch_all(const struct mr_observed_work *work, struct obs_operation 
     if (!going->operation)
         going->operation = obs_operation_keep(operation);
     for (size_t i = 0; i < count; i++)
-        if (boxes[i].width && boxes[i].rows && !(boxes[i].how & (MR_ACCESS_MODULE | MR_ACCESS_CALL | MR_ACCESS_MISALIGNED)))
+        if (boxes[i].width && boxes[i].rows &&
+            !(boxes[i].how & (MR_ACCESS_MODULE | MR_ACCESS_CALL | MR_ACCESS_MISALIGNED)))
             look_at(work, going, operation, &boxes[i]);
 }
 

@@ -2,7 +2,8 @@
 /* The tool mem: finds kernels, copies and fills that touch what is no memory for them, and memory that nobody frees.
  *
  * The rules (order.h) tell which allocations there are and when they end; the boxes that works touch are compared with
- * them (mem_fault.h), and so is what the host's own code touches, where that is told of (host.h). Options: "leaks" also reports memory that is there when the program ends (mem_leak.h). */
+ * them (mem_fault.h), and so is what the host's own code touches, where that is told of (host.h). Options: "leaks" also
+ * reports memory that is there when the program ends (mem_leak.h). */
 #include <string.h>
 
 #include "base/log.h"

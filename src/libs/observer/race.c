@@ -83,7 +83,8 @@ static bool is_pinned(uintptr_t address, uint64_t call)
 /* What the call itself has read is the host's own business. A wait for a value is meant to read what others write. */
 static bool is_left_out(const struct mr_observed_work *work, const struct mr_access *box)
 {
-    return box->how & (MR_ACCESS_CALL | MR_ACCESS_MISALIGNED) || (work->kind == MR_OBSERVED_MEMORY_OP && box->how & MR_ACCESS_READ);
+    return box->how & (MR_ACCESS_CALL | MR_ACCESS_MISALIGNED) ||
+           (work->kind == MR_OBSERVED_MEMORY_OP && box->how & MR_ACCESS_READ);
 }
 
 /* A stream writes values, and doesn't look at what was there. */
