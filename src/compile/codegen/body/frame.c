@@ -86,6 +86,20 @@ void cg_frame_variables(struct cg *g)
         g->memory.vars[g->func->var_count + i] = LLVMGetParam(g->fn, 3 + i);
 }
 
+/* A jump by a number that differs from lane to lane adds to the masks of all its targets; at the end of other blocks
+ * those in `pend` are looked at. */
+static void find_kept(struct cg *g)
+{
+    size_t words = mr_bit_words(g->flow.block_count);
+    for (uint32_t b = 0; b < g->flow.block_count; b++) {
+        const struct mr_flow_block *block = &g->flow.blocks[b];
+        for (size_t w = 0; w < words; w++)
+            g->parking.kept[w] |= g->parking.crowded ? ~UINT64_C(0) : block->pend[w];
+        for (uint32_t i = 0; block->end_kind == MR_END_TABLE && i < block->succ_count; i++)
+            mr_bit_set(g->parking.kept, block->succs[i]);
+    }
+}
+
 void cg_frame_parking(struct cg *g)
 {
     uint32_t count = g->flow.block_count;
@@ -97,6 +111,7 @@ void cg_frame_parking(struct cg *g)
         if (!g->parking.crowded)
             g->parking.masks[b] = cg_slot(g, g->unit->mask, "parked");
     }
+    find_kept(g);
 }
 
 /* Parks the function's lanes in front of its first block. */

@@ -64,7 +64,8 @@ static void emit_block(struct cg *g, uint32_t index)
     if (block->first < block->end)
         cg_line(g, g->func->insts[block->first].line, g->func->insts[block->first].column);
     g->now.mask = LLVMBuildLoad2(g->b, g->unit->mask, g->parking.masks[index], "mask");
-    LLVMBuildStore(g->b, cg_mask_zero(g), g->parking.masks[index]);
+    if (mr_bit_get(g->parking.kept, index))
+        LLVMBuildStore(g->b, cg_mask_zero(g), g->parking.masks[index]);
     g->now.mask_vector = cg_mask_vector(g, g->now.mask);
     cg_regions_pause(g);
     if (block->follows_wait)
@@ -101,8 +102,9 @@ static bool allocate(struct cg *g)
     g->memory.vars = mr_calloc(vars ? vars : 1, sizeof *g->memory.vars);
     g->parking.masks = mr_calloc(blocks, sizeof *g->parking.masks);
     g->parking.entries = mr_calloc(blocks, sizeof *g->parking.entries);
+    g->parking.kept = mr_calloc(mr_bit_words((uint32_t)blocks), sizeof *g->parking.kept);
     return g->regs.slots && g->regs.breaks && g->memory.vars && g->parking.masks && g->parking.entries &&
-           cg_nan_prepare(g) && cg_contract_prepare(g) && cg_parameters_prepare(g);
+           g->parking.kept && cg_nan_prepare(g) && cg_contract_prepare(g) && cg_parameters_prepare(g);
 }
 
 /* Lets two warps run as one, or each by itself. */
@@ -192,6 +194,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     mr_free(g.memory.vars);
     mr_free(g.parking.masks);
     mr_free(g.parking.entries);
+    mr_free(g.parking.kept);
     mr_flow_clear(&g.flow);
     return good && !unit->error[0];
 }

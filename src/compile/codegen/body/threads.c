@@ -26,7 +26,8 @@ void cg_clear_warp(struct cg *g)
         return;
     }
     for (uint32_t b = 0; b < g->flow.block_count; b++)
-        LLVMBuildStore(g->b, cg_mask_zero(g), g->parking.masks[b]);
+        if (mr_bit_get(g->parking.kept, b))
+            LLVMBuildStore(g->b, cg_mask_zero(g), g->parking.masks[b]);
 }
 
 LLVMValueRef cg_bounded_tid(struct cg *g, unsigned axis, LLVMValueRef tid)
