@@ -49,8 +49,11 @@
 #define MR_FLOW_NONE UINT32_MAX
 
 /* Above this many blocks, or when the sets get out of hand, the scan order is not worked out
- * statically and the blocks run from a dispatcher. */
+ * statically and the blocks run from a dispatcher. A barrier and the block behind it don't count, up to so many blocks
+ * in all: where warps take turns at barriers, code grows with their number, and is larger and slower from a dispatcher.
+ */
 #define MR_FLOW_STATIC_BLOCKS 1500u
+#define MR_FLOW_STATIC_BLOCKS_AT_BARRIERS 16000u
 #define MR_FLOW_STATIC_EDGES 24000u
 
 /* Above this many places that blocks look at when they end, and so many for each block, a dispatcher knows those that
@@ -77,6 +80,22 @@ static inline void mr_bit_set(mr_word *set, uint32_t bit)
 static inline void mr_bit_clear(mr_word *set, uint32_t bit)
 {
     set[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+}
+
+/* The first member of a set of numbers below `count` that is not below `from`; `count` if there is none. */
+static inline uint32_t mr_bit_next(const mr_word *set, uint32_t from, uint32_t count)
+{
+    uint32_t word = from / 64;
+    if (from >= count)
+        return count;
+    mr_word rest = set[word] >> (from % 64) << (from % 64);
+    while (!rest) {
+        if (++word * 64 >= count)
+            return count;
+        rest = set[word];
+    }
+    uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(rest);
+    return found < count ? found : count;
 }
 
 static inline size_t mr_bit_words(uint32_t bits)
@@ -177,7 +196,7 @@ enum mr_flow_order { MR_SCAN_USUAL, MR_SCAN_OUTSIDE, MR_SCAN_BARRIERS };
  * other at always the same of their places, and lanes at another place starve. Where several loops wait (flow->draws),
  * one turn in four is drawn, so that lanes run in the end, wherever they are. */
 
-/* Fills `list` (room for all blocks) with the members of `set` in the order in which they are looked at when `block`
+/* Fills `list` (room for all members) with the members of `set` in the order in which they are looked at when `block`
  * ends; returns how many. */
 uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, enum mr_flow_order order,
                       uint32_t *list);

@@ -51,12 +51,10 @@ static uint32_t scan_rings(const struct mr_flow *flow, uint32_t block, const mr_
             end = flow->loops[loop].end;
             loop = flow->loops[loop].parent;
         }
-        for (uint32_t b = high; b < end; b++)
-            if (mr_bit_get(set, b))
-                list[count++] = b;
-        for (uint32_t b = first; b < low; b++)
-            if (mr_bit_get(set, b))
-                list[count++] = b;
+        for (uint32_t b = mr_bit_next(set, high, end); b < end; b = mr_bit_next(set, b + 1, end))
+            list[count++] = b;
+        for (uint32_t b = mr_bit_next(set, first, low); b < low; b = mr_bit_next(set, b + 1, low))
+            list[count++] = b;
         high = end;
         low = first;
     }
@@ -105,8 +103,10 @@ uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word 
 
 bool mr_flow_barrier_shared(const struct mr_flow *flow, uint32_t block)
 {
-    for (uint32_t b = 0; b < flow->block_count; b++)
-        if (flow->blocks[b].barrier && b != block && mr_bit_get(flow->blocks[block].pend, b))
+    const mr_word *pend = flow->blocks[block].pend;
+    uint32_t count = flow->block_count;
+    for (uint32_t b = mr_bit_next(pend, 0, count); b < count; b = mr_bit_next(pend, b + 1, count))
+        if (flow->blocks[b].barrier && b != block)
             return flow->blocks[block].barrier;
     return false;
 }
@@ -150,9 +150,10 @@ bool mr_flow_barriers_part(const struct mr_flow *flow)
             if (barrier_operand(inst, i) &&
                 mr_flow_operand_class(flow, barrier_operand(inst, i)).kind > MR_CLASS_UNIFORM)
                 return true;
-        for (uint32_t other = 0; other < flow->block_count; other++)
-            if (other != b && mr_bit_get(flow->blocks[b].pend, other) && block_barrier(flow, other) &&
-                !mr_flow_same_number(inst, block_barrier(flow, other)))
+        const mr_word *pend = flow->blocks[b].pend;
+        uint32_t count = flow->block_count;
+        for (uint32_t other = mr_bit_next(pend, 0, count); other < count; other = mr_bit_next(pend, other + 1, count))
+            if (other != b && block_barrier(flow, other) && !mr_flow_same_number(inst, block_barrier(flow, other)))
                 return true;
     }
     return false;
@@ -368,10 +369,10 @@ static bool find_parked(struct mr_flow *flow)
     for (uint32_t b = 0; b < flow->block_count; b++) {
         struct mr_flow_block *block = &flow->blocks[b];
         memset(block->parked, 0, words * sizeof(mr_word));
-        for (uint32_t x = 0; x < flow->block_count; x++)
-            if (mr_bit_get(block->pend, x))
-                for (size_t w = 0; w < words; w++)
-                    block->parked[w] |= flow->blocks[x].live_in[w];
+        uint32_t count = flow->block_count;
+        for (uint32_t x = mr_bit_next(block->pend, 0, count); x < count; x = mr_bit_next(block->pend, x + 1, count))
+            for (size_t w = 0; w < words; w++)
+                block->parked[w] |= flow->blocks[x].live_in[w];
     }
     return true;
 }

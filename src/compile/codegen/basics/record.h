@@ -27,7 +27,10 @@ struct cg_regions {
                              round before */
     LLVMValueRef results[3];
     LLVMValueRef held; /* slot: whether barriers hold this round; NULL if there can't be both */
-    LLVMValueRef turn; /* the switch to the place where a warp goes on */
+    LLVMValueRef turn; /* the switch to the place where a warp goes on; NULL if there are many places */
+    LLVMValueRef place; /* if there are many: the number of that place, which is the stop's, */
+    LLVMBasicBlockRef places_from; /* the block that ends with the way there, made last, */
+    LLVMBasicBlockRef *behind; /* and the places by number */
     LLVMValueRef first_round, warp;
     LLVMBasicBlockRef round, next;
 };

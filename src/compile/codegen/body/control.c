@@ -13,6 +13,8 @@
 #include "compile/codegen/body/early.h"
 #include "compile/codegen/body/give_way.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 
 /* In a function that has a dispatcher, so many blocks are looked at in place. */
@@ -90,9 +92,10 @@ static void give_way(struct cg *g, struct mr_flow_exit way, const mr_word *set, 
 {
     const struct mr_flow_loop *loop = &g->flow.loops[mr_flow_waiting_loop(&g->flow, g->now.at)];
     uint32_t outer = 0, count = 0;
-    for (uint32_t b = 0; b < g->flow.block_count; b++) {
-        count += mr_bit_get(set, b) && !g->flow.blocks[b].barrier;
-        outer += mr_bit_get(set, b) && (b < loop->first || b >= loop->end);
+    uint32_t blocks = g->flow.block_count;
+    for (uint32_t b = mr_bit_next(set, 0, blocks); b < blocks; b = mr_bit_next(set, b + 1, blocks)) {
+        count += !g->flow.blocks[b].barrier;
+        outer += b < loop->first || b >= loop->end;
     }
     bool draws = g->flow.draws && count > 1;
     if (!outer && !draws)
@@ -127,15 +130,17 @@ static void dispatch_in(struct cg *g, struct mr_flow_exit way, enum mr_flow_orde
         dispatch_any(g, order);
         return;
     }
-    size_t words = mr_bit_words(g->flow.block_count);
+    size_t words = mr_bit_words(g->flow.block_count), room = way.target_count + 1;
+    const mr_word *pend = g->flow.blocks[g->now.at].pend;
+    for (size_t w = 0; w < words; w++)
+        room += (size_t)__builtin_popcountll(pend[w]);
     mr_word *set = mr_calloc(words, sizeof *set);
-    uint32_t *list = mr_calloc((size_t)g->flow.block_count * 2, sizeof *list);
+    uint32_t *list = mr_calloc(room, sizeof *list);
     if (!set || !list) {
         cg_fail(g->unit, NULL, "memory is short");
         LLVMBuildUnreachable(g->b);
     } else {
-        for (size_t w = 0; w < words; w++)
-            set[w] = g->flow.blocks[g->now.at].pend[w];
+        memcpy(set, pend, words * sizeof *set);
         for (uint32_t i = 0; i < way.target_count; i++)
             mr_bit_set(set, way.targets[i]);
         if (g->parking.rounds && order == MR_SCAN_USUAL && mr_flow_waiting_loop(&g->flow, g->now.at) != MR_FLOW_NONE)

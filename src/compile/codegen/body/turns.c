@@ -20,6 +20,7 @@
 #include "compile/codegen/basics/record.h"
 #include "compile/codegen/body/blocks.h"
 #include "compile/codegen/body/body.h"
+#include "compile/codegen/body/dispatcher.h"
 #include "compile/codegen/body/turns.h"
 
 #include "base/alloc.h"
@@ -36,6 +37,11 @@
 
 /* In the number of a stop, and in `stopped`: it is a pause. */
 #define PAUSE (UINT64_C(1) << 16)
+_Static_assert(MR_FLOW_STATIC_BLOCKS_AT_BARRIERS < PAUSE, "each block may be a stop");
+
+/* Above this many stops, `stopped` stays in memory, because as a value it would be a choice among all stops, and the way
+ * to each is found in steps (cg_jump). */
+#define FEW_STOPS 64u
 
 /* Everything else in a record comes behind these. */
 enum { AT_STOP = 0, AT_MASK = 8, AT_TID = 16 };
@@ -57,14 +63,16 @@ static void plan_stop(struct cg *g, uint32_t block)
         regions->pauses++;
     }
     mr_flow_kept(&g->flow, regions->remake, block, regions->kept);
-    for (uint32_t r = 0; r < g->flow.reg_count; r++)
-        if (mr_bit_get(regions->kept, r) && !regions->places[r]) {
+    uint32_t regs = g->flow.reg_count, blocks = g->flow.block_count;
+    for (uint32_t r = mr_bit_next(regions->kept, 0, regs); r < regs; r = mr_bit_next(regions->kept, r + 1, regs))
+        if (!regions->places[r]) {
             regions->places[r] = cg_record_take(regions, cg_record_bytes(g, LLVMGetAllocatedType(g->regs.slots[r])));
             if (g->regs.breaks[r])
                 cg_record_take(regions, cg_record_bytes(g, LLVMGetAllocatedType(g->regs.breaks[r])));
         }
-    for (uint32_t b = 0; b < g->flow.block_count; b++)
-        if (mr_bit_get(g->flow.blocks[block].pend, b) && !regions->masks[b])
+    const mr_word *pend = g->flow.blocks[block].pend;
+    for (uint32_t b = mr_bit_next(pend, 0, blocks); b < blocks; b = mr_bit_next(pend, b + 1, blocks))
+        if (!regions->masks[b])
             regions->masks[b] = cg_record_take(regions, g->unit->width / 8);
 }
 
@@ -113,6 +121,9 @@ bool cg_regions_plan(struct cg *g)
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (g->flow.blocks[b].barrier || mr_flow_strides(&g->flow, b))
             plan_stop(g, b);
+    regions->behind = mr_calloc((size_t)regions->barriers + regions->pauses + 1, sizeof *regions->behind);
+    if (!regions->behind)
+        return false;
     keep_blocks(g);
     regions->step_count = g->launch.several ? 0 : STEPS_OF_PAUSE * (regions->pauses + (regions->barriers > 0));
     if (regions->step_count)
@@ -134,6 +145,7 @@ void cg_regions_clear(struct cg *g)
     mr_free(g->regions->places);
     mr_free(g->regions->masks);
     mr_free(g->regions->kept);
+    mr_free(g->regions->behind);
     mr_free(g->regions);
     g->regions = NULL;
 }
@@ -142,17 +154,16 @@ static void move_kept(struct cg *g, bool to_record)
 {
     struct cg_regions *regions = g->regions;
     mr_flow_kept(&g->flow, regions->remake, g->now.at, regions->kept);
-    for (uint32_t r = 0; r < g->flow.reg_count; r++) {
-        if (!mr_bit_get(regions->kept, r))
-            continue;
+    uint32_t regs = g->flow.reg_count, blocks = g->flow.block_count;
+    for (uint32_t r = mr_bit_next(regions->kept, 0, regs); r < regs; r = mr_bit_next(regions->kept, r + 1, regs)) {
         cg_record_move(g, g->regs.slots[r], regions->places[r], to_record);
         if (g->regs.breaks[r])
             cg_record_move(g, g->regs.breaks[r],
                            regions->places[r] + cg_record_bytes(g, LLVMGetAllocatedType(g->regs.slots[r])), to_record);
     }
-    for (uint32_t b = 0; b < g->flow.block_count; b++)
-        if (mr_bit_get(g->flow.blocks[g->now.at].pend, b))
-            cg_record_move(g, g->parking.masks[b], regions->masks[b], to_record);
+    const mr_word *pend = g->flow.blocks[g->now.at].pend;
+    for (uint32_t b = mr_bit_next(pend, 0, blocks); b < blocks; b = mr_bit_next(pend, b + 1, blocks))
+        cg_record_move(g, g->parking.masks[b], regions->masks[b], to_record);
 }
 
 /* The register as its one instruction makes it, for all lanes, after what that reads. `done`: what has been made here.
@@ -219,7 +230,8 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     regions->records = cg_slot(g, LLVMArrayType2(unit->i8, regions->bytes * warps), "records");
     LLVMSetAlignment(regions->records, 256);
     g->memory.bytes += regions->bytes * warps;
-    regions->stopped = cg_slot(g, unit->i32, "stopped");
+    bool few = regions->barriers + regions->pauses <= FEW_STOPS;
+    regions->stopped = few ? cg_slot(g, unit->i32, "stopped") : cg_slot_in_memory(g, unit->i32, "stopped");
     if (regions->barriers && regions->pauses)
         regions->held = cg_slot(g, unit->i1, "held");
     for (unsigned i = 0; i < 3 && regions->reduces; i++) {
@@ -271,7 +283,12 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
         LLVMBuildCondBr(g->b, goes, free, regions->next);
         LLVMPositionBuilderAtEnd(g->b, free);
     }
-    regions->turn = LLVMBuildSwitch(g->b, stop, regions->next, 8);
+    if (few) {
+        regions->turn = LLVMBuildSwitch(g->b, stop, regions->next, 8);
+    } else {
+        regions->place = LLVMBuildAnd(g->b, stop, i32_of(g, PAUSE - 1), "place");
+        regions->places_from = LLVMGetInsertBlock(g->b);
+    }
     LLVMPositionBuilderAtEnd(g->b, start);
     for (unsigned i = 0; i < regions->step_count; i++)
         cg_record_store(g, LLVMConstInt(unit->i64, 0, false), regions->steps + 8 * i);
@@ -327,7 +344,10 @@ static void stop(struct cg *g, uint64_t bit)
     LLVMBuildBr(g->b, regions->next);
 
     LLVMBasicBlockRef on = cg_new_block(g, "behind");
-    LLVMAddCase(regions->turn, number, on);
+    if (regions->turn)
+        LLVMAddCase(regions->turn, number, on);
+    else
+        regions->behind[regions->stops] = on;
     LLVMPositionBuilderAtEnd(g->b, on);
     for (unsigned i = 0; i < 3; i++)
         if (g->warp.tid_slots[i]) {
@@ -403,6 +423,11 @@ void cg_regions_end(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
     struct cg_regions *regions = g->regions;
+    if (!regions->turn) {
+        LLVMPositionBuilderAtEnd(g->b, regions->places_from);
+        regions->behind[0] = regions->next;
+        cg_jump(g, regions->place, regions->behind, regions->stops + 1, regions->next);
+    }
     LLVMPositionBuilderAtEnd(g->b, g->parking.finish);
     cg_record_store(g, i32_of(g, 0), AT_STOP);
     LLVMBuildBr(g->b, regions->next);
