@@ -5,6 +5,8 @@
  * lanes, jumps by number.
  */
 #include "compile/codegen/basics/basics.h"
+#include "compile/codegen/basics/lines.h"
+#include "compile/codegen/basics/nothing.h"
 
 #include "base/alloc.h"
 
@@ -76,4 +78,61 @@ void cg_jump(struct cg *g, LLVMValueRef number, const LLVMBasicBlockRef *ways, u
             LLVMAddCase(jump, LLVMConstInt(unit->i32, i, false), ways[i]);
     }
     mr_free(inner);
+}
+
+/* Lets every jump to `from` in `end` lead to `to`. */
+static void lead_to(LLVMValueRef end, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+{
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
+        if (LLVMGetSuccessor(end, i) == from)
+            LLVMSetSuccessor(end, i, to);
+}
+
+/* The phi at the head, as one in `latch` for all ways there and one that chooses between that and `before`. */
+static void split_phi(LLVMBuilderRef builder, LLVMValueRef phi, LLVMBasicBlockRef before, LLVMBasicBlockRef head,
+                      LLVMBasicBlockRef latch)
+{
+    LLVMTypeRef type = LLVMTypeOf(phi);
+    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(latch));
+    LLVMValueRef round = LLVMBuildPhi(builder, type, "");
+    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(head));
+    LLVMValueRef both = LLVMBuildPhi(builder, type, ""), values[2] = {NULL, round};
+    for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+        LLVMValueRef value = LLVMGetIncomingValue(phi, i);
+        LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
+        LLVMAddIncoming(round, &value, &from, 1);
+        if (from == before)
+            values[0] = value;
+    }
+    LLVMAddIncoming(both, values, (LLVMBasicBlockRef[]){before, latch}, 2);
+    LLVMReplaceAllUsesWith(phi, both);
+    LLVMInstructionEraseFromParent(phi);
+}
+
+void cg_hide_loop(struct cg *g, LLVMBasicBlockRef before, LLVMBasicBlockRef head)
+{
+    LLVMBasicBlockRef latch = cg_new_block(g, "latch");
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(before), next;
+    for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(head)), following; use; use = following) {
+        LLVMValueRef user = LLVMGetUser(use);
+        following = LLVMGetNextUse(use);
+        if (user != end && LLVMIsATerminatorInst(user))
+            lead_to(user, head, latch);
+    }
+    LLVMPositionBuilderAtEnd(g->b, latch);
+    cg_line_again(g);
+    cg_compiler_barrier(g->b, g->unit->context); /* without an instruction the block would go away */
+    LLVMBuildBr(g->b, head);
+    uint32_t phis = 0;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(head); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
+        phis++;
+    /* The new ones come to stand in front. */
+    for (LLVMValueRef i = LLVMGetFirstInstruction(head); phis-- > 0; i = next) {
+        next = LLVMGetNextInstruction(i);
+        split_phi(g->b, i, before, head, latch);
+    }
+    LLVMPositionBuilderAtEnd(g->b, before);
+    LLVMInstructionEraseFromParent(end);
+    LLVMValueRef zero = LLVMConstInt(g->unit->i32, 0, false), same = cg_hidden(g->b, zero, false);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, same, zero, ""), head, latch);
 }

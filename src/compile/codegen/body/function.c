@@ -117,6 +117,19 @@ static void run_paired(struct cg *g, bool paired)
         g->flow.rows = mr_flow_shape_rows(g->flow.shape) * (paired ? 2 : 1);
 }
 
+/* A kernel of more blocks is not told to LLVM as a loop over warps. */
+#define LOOP_BLOCKS 256u
+
+static void hide_loops(struct cg *g, LLVMBasicBlockRef loop)
+{
+    if (!g->func->is_entry || g->flow.block_count <= LOOP_BLOCKS || g->unit->request->hurry ||
+        g->unit->request->optimisation < 2)
+        return;
+    if (g->regions)
+        cg_regions_hide(g);
+    cg_hide_loop(g, g->prologue.start, loop);
+}
+
 static void emit_all(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
@@ -167,6 +180,7 @@ static void emit_all(struct cg *g)
         LLVMPositionBuilderBefore(g->b, g->prologue.end);
         LLVMBuildBr(g->b, loop);
         LLVMInstructionEraseFromParent(g->prologue.end);
+        hide_loops(g, loop);
     }
     LLVMDisposeBuilder(g->b);
 }

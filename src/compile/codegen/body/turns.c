@@ -459,3 +459,9 @@ void cg_regions_end(struct cg *g)
     next_round(g);
     LLVMPositionBuilderAtEnd(g->b, done);
 }
+
+void cg_regions_hide(struct cg *g)
+{
+    LLVMBasicBlockRef round = g->regions->round;
+    cg_hide_loop(g, round, LLVMGetSuccessor(LLVMGetBasicBlockTerminator(round), 0));
+}
