@@ -20,6 +20,7 @@
 
 #define THREADS 96u
 #define FOR_VARIANTS for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
+#define FOR_SOME_VARIANTS for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant += 3) /* they take long */
 #define BEGIN(name, parameters, declarations) \
     ".version 8.1\n.target sm_80\n.address_size 64\n.visible .entry " name "(.param .u64 out" parameters \
     ")\n{\n" declarations \
@@ -225,6 +226,106 @@ static void many_barriers(void **unused)
     rig_close(rig);
 }
 
+/* More blocks than LLVM is to choose masks for (their masks stay in memory), with lanes that part at each, loops among
+ * them, and barriers at which all meet. */
+static void many_branches(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 760, APART = 100 };
+    struct {
+        uint64_t *out;
+    } params = {out};
+    FILE *file = begin_text();
+    fprintf(
+        file,
+        BEGIN(
+            "branches", "",
+            ".shared .align 4 .b8 s[4096];\n") "mov.u32 %%x4, s; shl.b32 %%x0, %%t, 2; add.u32 %%x0, %%x0, %%x4; add.u32 %%x1, %%t, 1;\n"
+                                               "rem.u32 %%x1, %%x1, %u; shl.b32 %%x1, %%x1, 2; add.u32 %%x1, %%x1, %%x4; mov.u32 %%x5, 0;\n",
+        THREADS);
+    for (unsigned i = 0; i < COUNT; i++) {
+        fprintf(file, "S%u: shr.u32 %%x2, %%r, %u; and.b32 %%x2, %%x2, 1; setp.eq.u32 %%p1, %%x2, 0; @%%p1 bra A%u;\n",
+                i, i % 7, i);
+        fprintf(file, "mad.lo.u32 %%r, %%r, 5, %u;\nA%u: add.u32 %%r, %%r, %%x2;\n", i, i);
+        if (i % APART == 0) /* some lanes a second time */
+            fprintf(file,
+                    "add.u32 %%x5, %%x5, 1; and.b32 %%x3, %%r, 1; setp.lt.u32 %%p2, %%x5, 4; setp.eq.and.u32 %%p2, "
+                    "%%x3, 1, %%p2; @%%p2 bra S%u; mov.u32 %%x5, 0;\n",
+                    i);
+        if (i % APART == 1)
+            fprintf(file, "st.shared.u32 [%%x0], %%r; bar.sync 0; ld.shared.u32 %%x3, [%%x1]; add.u32 %%r, %%r, %%x3; "
+                          "bar.sync 0;\n");
+    }
+    fprintf(file, END);
+    struct rig *rig = open_text(file);
+    uint32_t r[THREADS], next[THREADS];
+    for (uint32_t t = 0; t < THREADS; t++)
+        r[t] = t;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        for (uint32_t t = 0, rounds = 0; t < THREADS; rounds = 0, t++)
+            do {
+                uint32_t bit = r[t] >> i % 7 & 1;
+                r[t] = (bit ? r[t] * 5 + i : r[t]) + bit;
+            } while (i % APART == 0 && ++rounds < 4 && (r[t] & 1));
+        for (uint32_t t = 0; t < THREADS; t++)
+            next[t] = r[t] + (i % APART == 1 ? r[(t + 1) % THREADS] : 0);
+        memcpy(r, next, sizeof r);
+    }
+    FOR_SOME_VARIANTS
+    {
+        rig_run(rig, "branches", 1, THREADS, &params, sizeof params);
+        for (uint32_t t = 0; t < THREADS; t++)
+            assert_int_equal((uint32_t)out[t], r[t]);
+    }
+    rig_close(rig);
+}
+
+/* So many barriers that the place where a warp goes on is found in steps, in a loop that goes round three times; and so
+ * many that a kernel with as many other blocks would have a dispatcher. */
+static void barriers_in_turns(void **unused)
+{
+    (void)unused;
+    static const unsigned counts[] = {65, 400};
+    for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++) {
+        struct {
+            uint64_t *out;
+        } params = {out};
+        FILE *file = begin_text();
+        fprintf(
+            file,
+            BEGIN(
+                "turns", "",
+                ".shared .align 4 .b8 s[4096];\n") "mov.u32 %%x4, s; shl.b32 %%x0, %%t, 2; add.u32 %%x0, %%x0, %%x4; add.u32 %%x1, %%t, 1;\n"
+                                                   "rem.u32 %%x1, %%x1, %u; shl.b32 %%x1, %%x1, 2; add.u32 %%x1, %%x1, %%x4; mov.u32 %%x5, 0;\nagain:\n",
+            THREADS);
+        for (unsigned i = 0; i < counts[c]; i++)
+            fprintf(file,
+                    "st.shared.u32 [%%x0], %%r; bar.sync 0; ld.shared.u32 %%x3, [%%x1]; mad.lo.u32 %%r, %%r, 3, %%x3; "
+                    "bar.sync 0;\n");
+        fprintf(file, "add.u32 %%x5, %%x5, 1; setp.lt.u32 %%p1, %%x5, 3; @%%p1 bra again;\n" END);
+        struct rig *rig = open_text(file);
+        uint32_t r[THREADS], next[THREADS];
+        for (uint32_t t = 0; t < THREADS; t++)
+            r[t] = t;
+        for (uint32_t i = 0; i < counts[c] * 3; i++) {
+            for (uint32_t t = 0; t < THREADS; t++)
+                next[t] = r[t] * 3 + r[(t + 1) % THREADS];
+            memcpy(r, next, sizeof r);
+        }
+        FOR_SOME_VARIANTS
+        {
+            rig_run(rig, "turns", 1, THREADS, &params, sizeof params);
+            for (uint32_t t = 0; t < THREADS; t++)
+                assert_int_equal((uint32_t)out[t], r[t]);
+        }
+        char *code = rig_text(rig, "turns", MR_SHAPE_LINEAR | MR_SHAPE_FULL, NULL, false);
+        assert_null(strstr(code, "\ndispatcher"));
+        assert_non_null(strstr(code, "\nlatch"));
+        free(code);
+        rig_close(rig);
+    }
+}
+
 /* Registers that are written once each, some under a guard, and read wherever: what is written before it is read has no
  * value at a warp's start. */
 static void registers_written_once(void **unused)
@@ -372,6 +473,8 @@ int main(void)
                                        cmocka_unit_test(long_straight_code),
                                        cmocka_unit_test(many_ways),
                                        cmocka_unit_test(many_barriers),
+                                       cmocka_unit_test(many_branches),
+                                       cmocka_unit_test(barriers_in_turns),
                                        cmocka_unit_test(registers_written_once),
                                        cmocka_unit_test(many_atomics),
                                        cmocka_unit_test(more_alive_than_expected),

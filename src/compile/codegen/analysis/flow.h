@@ -49,12 +49,12 @@
 #define MR_FLOW_NONE UINT32_MAX
 
 /* Above this many blocks, or when the sets get out of hand, the scan order is not worked out
- * statically and the blocks run from a dispatcher. A barrier and the block behind it don't count, up to so many blocks
- * in all: where warps take turns at barriers, code grows with their number, and is larger and slower from a dispatcher.
- */
-#define MR_FLOW_STATIC_BLOCKS 1500u
-#define MR_FLOW_STATIC_BLOCKS_AT_BARRIERS 16000u
+ * statically and the blocks run from a dispatcher. */
+#define MR_FLOW_STATIC_BLOCKS 16000u
 #define MR_FLOW_STATIC_EDGES 24000u
+
+/* Above this many blocks, masks that several places store to stay in memory. */
+#define MR_FLOW_MASKS_IN_MEMORY 1500u
 
 /* Above this many places that blocks look at when they end, and so many for each block, a dispatcher knows those that
  * are not near. */

@@ -417,11 +417,7 @@ bool mr_flow_order(struct mr_flow *flow)
     flow->loops = mr_calloc(room, sizeof *flow->loops);
     bool good = sorter.number && sorter.stack && sorter.placed && sorter.visits && flow->loops;
     if (good) {
-        uint32_t at_barriers = 0;
-        for (uint32_t b = 0; b < flow->block_count; b++)
-            at_barriers += 2u * flow->blocks[b].barrier;
-        flow->dispatched = flow->block_count > MR_FLOW_STATIC_BLOCKS + at_barriers ||
-                           flow->block_count > MR_FLOW_STATIC_BLOCKS_AT_BARRIERS;
+        flow->dispatched = flow->block_count > MR_FLOW_STATIC_BLOCKS;
         if (!sort_loops(&sorter)) {
             flow->dispatched = true;
             sort_plainly(&sorter);

@@ -215,6 +215,7 @@ struct spread {
     size_t words;
     mr_word *set, *queued;
     uint32_t *list;
+    size_t edges; /* members of all sets */
     bool changed;
 };
 
@@ -227,6 +228,7 @@ static void spread_to(struct spread *spread, uint32_t count, uint32_t index)
     for (uint32_t i = index + 1; i < count; i++)
         if (!mr_bit_get(pend, spread->list[i]) && spread->list[i] != target) {
             mr_bit_set(pend, spread->list[i]);
+            spread->edges++;
             grew = true;
         }
     if (grew) {
@@ -242,7 +244,7 @@ static void spread_exit(struct spread *spread, uint32_t block, struct mr_flow_ex
     for (uint32_t i = 0; i < way.target_count; i++)
         mr_bit_set(spread->set, way.targets[i]);
     uint32_t count = mr_flow_scan(flow, block, spread->set, order, spread->list);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && spread->edges <= MR_FLOW_STATIC_EDGES; i++) {
         spread_to(spread, count, i);
         if (way.certain && way.target_count == 1 && spread->list[i] == way.targets[0])
             break;
@@ -262,8 +264,10 @@ static void spread_drawn(struct spread *spread, uint32_t block, struct mr_flow_e
         bool grew = !mr_bit_get(spread->queued, to);
         mr_bit_clear(spread->set, to);
         for (size_t w = 0; w < spread->words; w++) {
-            grew |= spread->set[w] & ~flow->blocks[to].pend[w];
-            flow->blocks[to].pend[w] |= spread->set[w];
+            mr_word more = spread->set[w] & ~flow->blocks[to].pend[w];
+            spread->edges += (size_t)__builtin_popcountll(more);
+            grew |= more != 0;
+            flow->blocks[to].pend[w] |= more;
         }
         mr_bit_set(spread->set, to);
         mr_bit_set(spread->queued, to);
@@ -299,12 +303,11 @@ static bool pend_fixpoint(struct spread *spread)
     mr_bit_set(spread->queued, 0);
     for (spread->changed = true; spread->changed;) {
         spread->changed = false;
-        size_t edges = 0;
         for (uint32_t b = 0; b < flow->block_count; b++) {
             if (!mr_bit_get(spread->queued, b))
                 continue; /* nothing has led here yet */
-            for (size_t w = 0; w < spread->words; w++)
-                edges += (size_t)__builtin_popcountll(flow->blocks[b].pend[w]);
+            if (spread->edges > MR_FLOW_STATIC_EDGES)
+                return false;
             spread_wait(spread, b);
             uint32_t ways = mr_flow_exit_count(flow, &flow->blocks[b]);
             for (uint32_t i = 0; i < ways; i++) {
@@ -318,10 +321,8 @@ static bool pend_fixpoint(struct spread *spread)
                     spread_exit(spread, b, way, MR_SCAN_BARRIERS);
             }
         }
-        if (edges > MR_FLOW_STATIC_EDGES)
-            return false;
     }
-    return true;
+    return spread->edges <= MR_FLOW_STATIC_EDGES;
 }
 
 static void pend_everything(struct mr_flow *flow)

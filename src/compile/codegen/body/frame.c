@@ -6,6 +6,7 @@
  */
 #include "compile/codegen/basics/stack.h"
 #include "compile/codegen/body/blocks.h"
+#include "compile/codegen/basics/lines.h"
 #include "compile/codegen/body/body.h"
 #include "compile/codegen/body/dispatcher.h"
 #include "compile/codegen/body/turns.h"
@@ -100,6 +101,24 @@ static void find_kept(struct cg *g)
     }
 }
 
+/* LLVM walks over much of the function for each slot that it makes a value of, if the slot is stored to at several
+ * places. */
+static void keep_masks_in_memory(struct cg *g)
+{
+    uint32_t count = g->flow.block_count, used = 0;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMValueRef array = cg_slot_in_memory(g, LLVMArrayType2(g->unit->mask, count), "parked");
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
+    for (uint32_t b = mr_bit_next(g->parking.kept, 0, count); b < count;
+         b = mr_bit_next(g->parking.kept, b + 1, count)) {
+        LLVMValueRef place = LLVMConstInt(g->unit->i64, (uint64_t)used++ * cg_bits(g->unit->mask) / 8, false);
+        g->parking.masks[b] = LLVMBuildInBoundsGEP2(g->b, g->unit->i8, array, &place, 1, "");
+    }
+    g->memory.bytes += 8ull * count;
+    LLVMPositionBuilderAtEnd(g->b, here);
+    cg_line_again(g);
+}
+
 void cg_frame_parking(struct cg *g)
 {
     uint32_t count = g->flow.block_count;
@@ -112,6 +131,8 @@ void cg_frame_parking(struct cg *g)
             g->parking.masks[b] = cg_slot(g, g->unit->mask, "parked");
     }
     find_kept(g);
+    if (!g->parking.crowded && count > MR_FLOW_MASKS_IN_MEMORY)
+        keep_masks_in_memory(g);
 }
 
 /* Parks the function's lanes in front of its first block. */

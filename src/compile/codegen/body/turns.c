@@ -37,10 +37,10 @@
 
 /* In the number of a stop, and in `stopped`: it is a pause. */
 #define PAUSE (UINT64_C(1) << 16)
-_Static_assert(MR_FLOW_STATIC_BLOCKS_AT_BARRIERS < PAUSE, "each block may be a stop");
+_Static_assert(MR_FLOW_STATIC_BLOCKS < PAUSE, "each block may be a stop");
 
-/* Above this many stops, `stopped` stays in memory, because as a value it would be a choice among all stops, and the way
- * to each is found in steps (cg_jump). */
+/* Above this many stops, `stopped` stays in memory, because as a value it would be a choice among all stops, and the
+ * way to each is found in steps (cg_jump). */
 #define FEW_STOPS 64u
 
 /* Everything else in a record comes behind these. */
