@@ -109,8 +109,9 @@ struct cg_lane_loop {
 void cg_lane_loop_begin(struct cg *g, LLVMValueRef mask, struct cg_lane_loop *loop);
 void cg_lane_loop_end(struct cg *g, struct cg_lane_loop *loop);
 /* Lets a loop have a second way in, so that LLVM takes it for none: `before` jumps to the head, and may as well jump to
- * what leads back there. Both do the same. LLVM takes what is the same in all rounds out of a loop, constants of vectors
- * above all, and each lives through the whole loop then; registers for them take time by the square of its length. */
+ * what leads back there. Both do the same. LLVM takes what is the same in all rounds out of a loop, constants of
+ * vectors above all, and each lives through the whole loop then; registers for them take time by the square of its
+ * length. */
 void cg_hide_loop(struct cg *g, LLVMBasicBlockRef before, LLVMBasicBlockRef head);
 /* To the way of that number, or, if there is none, elsewhere. Ends the block. */
 void cg_jump(struct cg *g, LLVMValueRef number, const LLVMBasicBlockRef *ways, uint32_t count,
