@@ -56,5 +56,6 @@ int main(void)
 {
     math_blas();
     math_fft();
+    math_solver();
     return 0;
 }

@@ -20,5 +20,6 @@ void *math_symbol(const char *library, const char *symbol);
 /* The libraries' rows. */
 void math_blas(void);
 void math_fft(void);
+void math_solver(void);
 
 #endif

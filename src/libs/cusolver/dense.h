@@ -89,11 +89,11 @@ mr_dense_step mr_dense_syev, mr_dense_syev_range, mr_dense_syev_batch, mr_dense_
 /* singular.c */
 mr_dense_step mr_dense_gesvd, mr_dense_gesvd_all;
 
-/* Checks of the record. */
-#define MR_CHECK_SQUARE(form, r) \
+/* The order n and A's leading dimension, arguments `number` and `number` + 2. */
+#define MR_ARGUMENT_SQUARE(r, number) \
     do { \
-        MR_CHECK(form, (r)->n >= 0); \
-        MR_CHECK(form, (r)->lda >= mr_at_least_1((r)->n)); \
+        MR_ARGUMENT(r, number, (r)->n >= 0); \
+        MR_ARGUMENT(r, (number) + 2, (r)->lda >= mr_at_least_1((r)->n)); \
     } while (0)
 
 /* What the functions `…_bufferSize` answer: Millrace needs no workspace, and programs want one that is not empty. */
@@ -114,7 +114,17 @@ static inline char mr_uplo_letter(cublasFillMode_t uplo)
     return mr_is_uplo(uplo) ? mr_letter_of_uplo(uplo) : 'X';
 }
 
-#define MR_CHECK_UPLO(form, r) MR_CHECK(form, (r)->uplo != 'X')
+/* For a wrong argument whose number (without the handle) the info tells, negative, in stream order, as on hardware.
+ * INVALID_VALUE. */
+cusolverStatus_t mr_dense_wrong(const struct mr_form *form, const struct mr_solver *solver, int *info, int told,
+                                const char *condition);
+
+/* Returns INVALID_VALUE from a body unless the condition about an argument holds. */
+#define MR_ARGUMENT(r, number, condition) \
+    do { \
+        if (__builtin_expect(!(condition), 0)) \
+            return mr_dense_wrong(form, solver, (r)->info, -(number), #condition); \
+    } while (0)
 
 /* The type of an element, where it is one of the four; MR_CPU_TYPES else. */
 enum mr_cpu_type mr_type_of_data(cudaDataType_t type);

@@ -106,9 +106,9 @@ static void run_syev(void *data, uint64_t first, uint64_t end)
 
 cusolverStatus_t mr_dense_syev(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
-    MR_CHECK(form, r->job != 'X');
-    MR_CHECK_UPLO(form, r);
-    MR_CHECK_SQUARE(form, r);
+    MR_ARGUMENT(r, 1, r->job != 'X');
+    MR_ARGUMENT(r, 2, r->uplo != 'X');
+    MR_ARGUMENT_SQUARE(r, 3);
     MR_CHECK(form, r->info);
     r->writes = MR_LEND_A;
     return mr_dense_submit(form, solver, r, run_syev);
@@ -131,17 +131,16 @@ static void run_syev_batch(void *data, uint64_t first, uint64_t end)
         mr_dense_tell(r, i, info);
     }
     if (r->results && first == 0)
-        mr_results_tell(MR_SOLVER_SYEVJ, r->results, 0);
+        mr_results_tell(MR_SOLVER_SYEVJ, r->results, -1);
 }
 
 /* Matrices and values without gaps between members. */
 cusolverStatus_t mr_dense_syev_batch(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
-    MR_CHECK(form, r->job != 'X');
-    MR_CHECK_UPLO(form, r);
-    MR_CHECK_SQUARE(form, r);
-    MR_CHECK(form, r->batch >= 0);
-    if (r->n == 0 || r->batch == 0)
+    MR_ARGUMENT(r, 1, r->job != 'X');
+    MR_ARGUMENT(r, 2, r->uplo != 'X');
+    MR_ARGUMENT_SQUARE(r, 3);
+    if (r->n == 0 || r->batch <= 0) /* hardware takes a negative batch for an empty one */
         return CUSOLVER_STATUS_SUCCESS;
     MR_CHECK(form, r->info);
     r->stride_a = r->lda * r->n;
@@ -243,22 +242,26 @@ static cusolverStatus_t finish_range(const struct mr_form *form, const struct mr
     return status;
 }
 
-static cusolverStatus_t check_range(const struct mr_form *form, const struct mr_dense *r)
+/* `shift`: how many arguments more stand before jobz; `more`: before the range's bounds. */
+static cusolverStatus_t check_range(const struct mr_form *form, const struct mr_solver *solver,
+                                    const struct mr_dense *r, int shift, int more)
 {
-    MR_CHECK(form, r->job != 'X');
-    MR_CHECK(form, r->range != 'X');
-    MR_CHECK_UPLO(form, r);
-    MR_CHECK_SQUARE(form, r);
-    if (r->range == 'I' && r->n > 0)
-        MR_CHECK(form, r->il >= 1 && r->il <= r->n && r->iu >= r->il && r->iu <= r->n);
+    MR_ARGUMENT(r, 1 + shift, r->job != 'X');
+    MR_ARGUMENT(r, 2 + shift, r->range != 'X');
+    MR_ARGUMENT(r, 3 + shift, r->uplo != 'X');
+    MR_ARGUMENT_SQUARE(r, 4 + shift);
+    if (r->range == 'I' && r->n > 0) {
+        MR_ARGUMENT(r, 9 + more, r->il >= 1 && r->il <= r->n);
+        MR_ARGUMENT(r, 10 + more, r->iu >= r->il && r->iu <= r->n);
+    }
     if (r->range == 'V' && r->n > 0)
-        MR_CHECK(form, r->vl < r->vu);
+        MR_ARGUMENT(r, 8 + more, r->vl < r->vu);
     return CUSOLVER_STATUS_SUCCESS;
 }
 
 cusolverStatus_t mr_dense_syev_range(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
-    cusolverStatus_t status = check_range(form, r);
+    cusolverStatus_t status = check_range(form, solver, r, 0, 0);
     if (status)
         return status;
     MR_CHECK(form, r->info);
@@ -373,7 +376,7 @@ cusolverStatus_t mr_cusolver_syevdx_bufferSize(const struct mr_form *form, cusol
     MR_ENTER();
     (void)meig;
     SYMMETRIC(.range = range_letter(range), .vl = vl, .vu = vu, .il = il, .iu = iu);
-    cusolverStatus_t status = check_range(form, &r);
+    cusolverStatus_t status = check_range(form, solver, &r, 0, 0);
     return status ? status : mr_dense_buffer(form, n, n, lwork);
 }
 
@@ -432,19 +435,21 @@ static void run_pair(void *data, uint64_t first, uint64_t end)
     mr_dense_tell(r, 0, info);
 }
 
-static cusolverStatus_t check_pair(const struct mr_form *form, const struct mr_dense *r)
+/* A function without a range has one argument less before the order. */
+static cusolverStatus_t check_pair(const struct mr_form *form, const struct mr_solver *solver, const struct mr_dense *r)
 {
-    MR_CHECK(form, r->itype >= CUSOLVER_EIG_TYPE_1 && r->itype <= CUSOLVER_EIG_TYPE_3);
-    cusolverStatus_t status = check_range(form, r);
+    bool ranged = r->range != 'A';
+    MR_ARGUMENT(r, 1, r->itype >= CUSOLVER_EIG_TYPE_1 && r->itype <= CUSOLVER_EIG_TYPE_3);
+    cusolverStatus_t status = check_range(form, solver, r, ranged ? 1 : 0, 3);
     if (status)
         return status;
-    MR_CHECK(form, r->ldb >= mr_at_least_1(r->n));
+    MR_ARGUMENT(r, ranged ? 9 : 8, r->ldb >= mr_at_least_1(r->n));
     return CUSOLVER_STATUS_SUCCESS;
 }
 
 static cusolverStatus_t pair(const struct mr_form *form, const struct mr_solver *solver, const struct mr_dense *r)
 {
-    cusolverStatus_t status = check_pair(form, r);
+    cusolverStatus_t status = check_pair(form, solver, r);
     if (status)
         return status;
     MR_CHECK(form, r->info);
@@ -462,7 +467,7 @@ cusolverStatus_t mr_cusolver_sygvd_bufferSize(const struct mr_form *form, cusolv
 {
     MR_ENTER();
     PAIR(.range = 'A');
-    cusolverStatus_t status = check_pair(form, &r);
+    cusolverStatus_t status = check_pair(form, solver, &r);
     return status ? status : mr_dense_buffer(form, n, n, lwork);
 }
 
@@ -486,7 +491,7 @@ cusolverStatus_t mr_cusolver_sygvdx_bufferSize(const struct mr_form *form, cusol
     MR_ENTER();
     (void)meig;
     PAIR(.range = range_letter(range), .vl = vl, .vu = vu, .il = il, .iu = iu);
-    cusolverStatus_t status = check_pair(form, &r);
+    cusolverStatus_t status = check_pair(form, solver, &r);
     return status ? status : mr_dense_buffer(form, n, n, lwork);
 }
 
@@ -570,7 +575,7 @@ static void run_geev(void *data, uint64_t first, uint64_t end)
 cusolverStatus_t mr_dense_geev(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
     MR_CHECK(form, r->job != 'X');
-    MR_CHECK_SQUARE(form, r);
+    MR_CHECK(form, r->n >= 0 && r->lda >= mr_at_least_1(r->n));
     MR_CHECK(form, r->ldv >= 1 && (r->job == 'N' || r->ldv >= mr_at_least_1(r->n)));
     MR_CHECK(form, r->info);
     r->writes = MR_LEND_A;

@@ -45,7 +45,7 @@ cusolverStatus_t mr_cusolver_GetStream(const struct mr_form *form, cusolverDnHan
     return CUSOLVER_STATUS_SUCCESS;
 }
 
-#define KEPT(Name, type, field, parameter, right) \
+#define KEPT(Name, type, field, parameter, right, wrong) \
     cusolverStatus_t mr_cusolver_Get##Name(const struct mr_form *form, cusolverDnHandle_t handle, type *parameter) \
     { \
         MR_ENTER(); \
@@ -56,14 +56,16 @@ cusolverStatus_t mr_cusolver_GetStream(const struct mr_form *form, cusolverDnHan
     cusolverStatus_t mr_cusolver_Set##Name(const struct mr_form *form, cusolverDnHandle_t handle, type parameter) \
     { \
         MR_ENTER(); \
-        MR_CHECK(form, right); \
+        if (!(right)) \
+            return mr_solver_bad(form, wrong, "%s does not hold", #right); \
         solver->field = parameter; \
         return CUSOLVER_STATUS_SUCCESS; \
     }
 
 KEPT(DeterministicMode, cusolverDeterministicMode_t, deterministic, mode,
-     mode == CUSOLVER_DETERMINISTIC_RESULTS || mode == CUSOLVER_ALLOW_NON_DETERMINISTIC_RESULTS)
+     mode == CUSOLVER_DETERMINISTIC_RESULTS || mode == CUSOLVER_ALLOW_NON_DETERMINISTIC_RESULTS,
+     CUSOLVER_STATUS_INTERNAL_ERROR)
 KEPT(MathMode, cusolverMathMode_t, math_mode, mode,
-     mode == CUSOLVER_DEFAULT_MATH || mode == CUSOLVER_FP32_EMULATED_BF16X9_MATH)
+     mode == CUSOLVER_DEFAULT_MATH || mode == CUSOLVER_FP32_EMULATED_BF16X9_MATH, CUSOLVER_STATUS_INVALID_VALUE)
 KEPT(EmulationStrategy, cudaEmulationStrategy_t, strategy, strategy,
-     (unsigned)strategy <= CUDA_EMULATION_STRATEGY_EAGER)
+     (unsigned)strategy <= CUDA_EMULATION_STRATEGY_EAGER, CUSOLVER_STATUS_INVALID_VALUE)

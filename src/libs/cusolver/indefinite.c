@@ -83,8 +83,6 @@ cusolverStatus_t mr_cusolver_sytrf(const struct mr_form *form, cusolverDnHandle_
     MR_ENTER();
     (void)work;
     (void)lwork;
-    MR_CHECK(form, mr_is_uplo(uplo) && n >= 0 && lda >= mr_at_least_1(n));
-    MR_CHECK(form, info);
     struct mr_dense r = {.type = mr_type_of(form),
                          .uplo = mr_uplo_letter(uplo),
                          .n = n,
@@ -93,6 +91,11 @@ cusolverStatus_t mr_cusolver_sytrf(const struct mr_form *form, cusolverDnHandle_
                          .pivots = ipiv,
                          .info = info,
                          .writes = MR_LEND_A};
+    MR_ARGUMENT(&r, 1, r.uplo != 'X');
+    MR_ARGUMENT_SQUARE(&r, 2);
+    MR_CHECK(form, info);
+    if (n == 0)
+        return CUSOLVER_STATUS_SUCCESS;
     return mr_dense_submit(form, solver, &r, run_sytrf);
 }
 
@@ -131,8 +134,6 @@ cusolverStatus_t mr_cusolver_sytri(const struct mr_form *form, cusolverDnHandle_
     MR_ENTER();
     (void)work;
     (void)lwork;
-    MR_CHECK(form, mr_is_uplo(uplo) && n >= 0 && lda >= mr_at_least_1(n));
-    MR_CHECK(form, info);
     struct mr_dense r = {.type = mr_type_of(form),
                          .uplo = mr_uplo_letter(uplo),
                          .n = n,
@@ -141,6 +142,9 @@ cusolverStatus_t mr_cusolver_sytri(const struct mr_form *form, cusolverDnHandle_
                          .pivots = (int *)(uintptr_t)ipiv,
                          .info = info,
                          .writes = MR_LEND_A};
+    MR_ARGUMENT(&r, 1, r.uplo != 'X');
+    MR_ARGUMENT_SQUARE(&r, 2);
+    MR_CHECK(form, info);
     return mr_dense_submit(form, solver, &r, run_sytri);
 }
 
@@ -162,8 +166,8 @@ static void run_sytrs(void *data, uint64_t first, uint64_t end)
 
 cusolverStatus_t mr_dense_sytrs(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
-    MR_CHECK_UPLO(form, r);
-    MR_CHECK_SQUARE(form, r);
+    MR_ARGUMENT(r, 1, r->uplo != 'X');
+    MR_CHECK(form, r->n >= 0 && r->lda >= mr_at_least_1(r->n));
     MR_CHECK(form, r->nrhs >= 0 && r->ldb >= mr_at_least_1(r->n));
     MR_CHECK(form, r->info);
     r->reads = MR_LEND_A;

@@ -27,6 +27,27 @@ cusolverStatus_t mr_dense_submit_batch(const struct mr_form *form, const struct 
     return mr_dense_submit(form, solver, r, run);
 }
 
+struct told {
+    int *info, told;
+};
+
+static void run_told(void *data, uint64_t first, uint64_t end)
+{
+    const struct told *t = data;
+    (void)first;
+    (void)end;
+    *t->info = t->told;
+}
+
+cusolverStatus_t mr_dense_wrong(const struct mr_form *form, const struct mr_solver *solver, int *info, int told,
+                                const char *condition)
+{
+    struct told record = {info, told};
+    if (info && mr_solver_submit(form, solver, 1, run_told, &record, sizeof record) != CUSOLVER_STATUS_SUCCESS)
+        return CUSOLVER_STATUS_INTERNAL_ERROR;
+    return mr_solver_bad(form, CUSOLVER_STATUS_INVALID_VALUE, "%s does not hold", condition);
+}
+
 cusolverStatus_t mr_dense_buffer(const struct mr_form *form, int64_t rows, int64_t columns, int *lwork)
 {
     MR_CHECK(form, lwork);
@@ -72,8 +93,8 @@ enum mr_cpu_type mr_type_of_data(cudaDataType_t type)
     } \
     cusolverStatus_t mr_dense_##name(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r) \
     { \
-        MR_CHECK_UPLO(form, r); \
-        MR_CHECK_SQUARE(form, r); \
+        MR_ARGUMENT(r, 1, (r)->uplo != 'X'); \
+        MR_ARGUMENT_SQUARE(r, 2); \
         MR_CHECK(form, r->info); \
         r->writes = MR_LEND_A; \
         return mr_dense_submit(form, solver, r, run_##name); \
@@ -114,10 +135,11 @@ static void run_potrs(void *data, uint64_t first, uint64_t end)
 
 cusolverStatus_t mr_dense_potrs(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
-    MR_CHECK_UPLO(form, r);
-    MR_CHECK_SQUARE(form, r);
-    MR_CHECK(form, r->nrhs >= 0 && r->ldb >= mr_at_least_1(r->n));
-    MR_CHECK(form, r->info);
+    MR_ARGUMENT(r, 1, r->uplo != 'X');
+    MR_ARGUMENT(r, 2, r->n >= 0);
+    MR_ARGUMENT(r, 3, r->nrhs >= 0);
+    MR_ARGUMENT(r, 5, r->lda >= mr_at_least_1(r->n));
+    MR_ARGUMENT(r, 7, r->ldb >= mr_at_least_1(r->n));
     r->reads = MR_LEND_A;
     r->writes = MR_LEND_B;
     return mr_dense_submit(form, solver, r, run_potrs);
@@ -162,10 +184,6 @@ cusolverStatus_t mr_cusolver_potrfBatched(const struct mr_form *form, cusolverDn
                                           int64_t batchSize)
 {
     MR_ENTER();
-    MR_CHECK(form, mr_is_uplo(uplo) && n >= 0 && lda >= mr_at_least_1(n) && batchSize >= 0);
-    if (n == 0 || batchSize == 0)
-        return CUSOLVER_STATUS_SUCCESS;
-    MR_CHECK(form, Aarray && infoArray);
     struct mr_dense r = {.type = mr_type_of(form),
                          .uplo = mr_uplo_letter(uplo),
                          .n = n,
@@ -173,6 +191,13 @@ cusolverStatus_t mr_cusolver_potrfBatched(const struct mr_form *form, cusolverDn
                          .lda = lda,
                          .info = infoArray,
                          .batch = batchSize};
+    MR_CHECK(form, batchSize >= 1);
+    MR_ARGUMENT(&r, -1, r.uplo != 'X'); /* hardware tells batches' arguments as positive numbers */
+    MR_ARGUMENT(&r, -2, n >= 0);
+    MR_ARGUMENT(&r, -4, lda >= mr_at_least_1(n));
+    if (n == 0)
+        return CUSOLVER_STATUS_SUCCESS;
+    MR_CHECK(form, Aarray && infoArray);
     return mr_dense_submit_batch(form, solver, &r, (double)n * (double)n * (double)n, run_potrf_batch);
 }
 
@@ -199,12 +224,6 @@ cusolverStatus_t mr_cusolver_potrsBatched(const struct mr_form *form, cusolverDn
                                           int64_t ldb, int *d_info, int64_t batchSize)
 {
     MR_ENTER();
-    MR_CHECK(form, mr_is_uplo(uplo) && n >= 0 && lda >= mr_at_least_1(n) && ldb >= mr_at_least_1(n));
-    MR_CHECK(form, nrhs == 1);
-    MR_CHECK(form, batchSize >= 0);
-    if (n == 0 || batchSize == 0)
-        return CUSOLVER_STATUS_SUCCESS;
-    MR_CHECK(form, A && B && d_info);
     struct mr_dense r = {.type = mr_type_of(form),
                          .uplo = mr_uplo_letter(uplo),
                          .n = n,
@@ -215,6 +234,15 @@ cusolverStatus_t mr_cusolver_potrsBatched(const struct mr_form *form, cusolverDn
                          .ldb = ldb,
                          .info = d_info,
                          .batch = batchSize};
+    MR_ARGUMENT(&r, -1, r.uplo != 'X'); /* hardware tells batches' arguments as positive numbers */
+    MR_ARGUMENT(&r, -2, n >= 0);
+    MR_ARGUMENT(&r, -3, nrhs == 1);
+    MR_ARGUMENT(&r, -5, lda >= mr_at_least_1(n));
+    MR_ARGUMENT(&r, -7, ldb >= mr_at_least_1(n));
+    MR_ARGUMENT(&r, -9, batchSize >= 1);
+    if (n == 0)
+        return CUSOLVER_STATUS_SUCCESS;
+    MR_CHECK(form, A && B && d_info);
     return mr_dense_submit_batch(form, solver, &r, 2.0 * (double)n * (double)n, run_potrs_batch);
 }
 
@@ -230,8 +258,8 @@ static void run_trtri(void *data, uint64_t first, uint64_t end)
 
 cusolverStatus_t mr_dense_trtri(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
-    MR_CHECK_UPLO(form, r);
-    MR_CHECK_SQUARE(form, r);
+    MR_ARGUMENT(r, 1, r->uplo != 'X');
+    MR_ARGUMENT_SQUARE(r, 3);
     MR_CHECK(form, r->info);
     r->writes = MR_LEND_A;
     return mr_dense_submit(form, solver, r, run_trtri);
@@ -267,8 +295,9 @@ static void run_getrf(void *data, uint64_t first, uint64_t end)
 
 cusolverStatus_t mr_dense_getrf(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
-    MR_CHECK(form, r->m >= 0 && r->n >= 0);
-    MR_CHECK(form, r->lda >= mr_at_least_1(r->m));
+    MR_ARGUMENT(r, 1, r->m >= 0);
+    MR_ARGUMENT(r, 2, r->n >= 0);
+    MR_ARGUMENT(r, 4, r->lda >= mr_at_least_1(r->m));
     MR_CHECK(form, r->info);
     r->writes = MR_LEND_A;
     return mr_dense_submit(form, solver, r, run_getrf);
@@ -328,13 +357,14 @@ static void run_getrs(void *data, uint64_t first, uint64_t end)
         mr_cpu.getrs[r->type](&r->trans, &n, &nrhs, r->a, &lda, pivots, r->b, &ldb, &info);
     else if (n && nrhs)
         solve_plain(r);
-    mr_dense_tell(r, 0, info);
+    if (n && nrhs)
+        mr_dense_tell(r, 0, info);
 }
 
 cusolverStatus_t mr_dense_getrs(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
     MR_CHECK(form, r->trans != 'X');
-    MR_CHECK_SQUARE(form, r);
+    MR_CHECK(form, r->n >= 0 && r->lda >= mr_at_least_1(r->n));
     MR_CHECK(form, r->nrhs >= 0 && r->ldb >= mr_at_least_1(r->n));
     MR_CHECK(form, r->info);
     r->reads = MR_LEND_A;

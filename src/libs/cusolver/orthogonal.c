@@ -37,7 +37,9 @@ static void run_geqrf(void *data, uint64_t first, uint64_t end)
 
 cusolverStatus_t mr_dense_geqrf(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
-    MR_CHECK(form, r->m >= 0 && r->n >= 0 && r->lda >= mr_at_least_1(r->m));
+    MR_ARGUMENT(r, 1, r->m >= 0);
+    MR_ARGUMENT(r, 2, r->n >= 0);
+    MR_ARGUMENT(r, 4, r->lda >= mr_at_least_1(r->m));
     MR_CHECK(form, r->info);
     r->writes = MR_LEND_A;
     return mr_dense_submit(form, solver, r, run_geqrf);
@@ -87,8 +89,6 @@ cusolverStatus_t mr_cusolver_orgqr(const struct mr_form *form, cusolverDnHandle_
     MR_ENTER();
     (void)work;
     (void)lwork;
-    MR_CHECK(form, m >= 0 && n >= 0 && n <= m && k >= 0 && k <= n && lda >= mr_at_least_1(m));
-    MR_CHECK(form, info);
     struct mr_dense r = {.type = mr_type_of(form),
                          .m = m,
                          .n = n,
@@ -98,6 +98,11 @@ cusolverStatus_t mr_cusolver_orgqr(const struct mr_form *form, cusolverDnHandle_
                          .tau = (void *)(uintptr_t)tau,
                          .info = info,
                          .writes = MR_LEND_A};
+    MR_ARGUMENT(&r, 1, m >= 0);
+    MR_ARGUMENT(&r, 2, n >= 0 && n <= m);
+    MR_ARGUMENT(&r, 3, k >= 0 && k <= n);
+    MR_ARGUMENT(&r, 5, lda >= mr_at_least_1(m));
+    MR_CHECK(form, info);
     return mr_dense_submit(form, solver, &r, run_orgqr);
 }
 
@@ -115,17 +120,19 @@ static char adjoint_letter(enum mr_cpu_type type, cublasOperation_t trans)
     return trans == CUBLAS_OP_N ? 'N' : mr_is_complex(type) ? 'C' : 'T';
 }
 
-static cusolverStatus_t check_ormqr(const struct mr_form *form, cublasSideMode_t side, cublasOperation_t trans,
-                                    int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldc)
+/* `shift`: how many arguments more stand before trans. For a size of a workspace there is no info. */
+static cusolverStatus_t check_ormqr(const struct mr_form *form, const struct mr_solver *solver,
+                                    const struct mr_dense *r, cublasSideMode_t side, cublasOperation_t trans, int shift)
 {
-    MR_CHECK(form, mr_is_side(side));
-    MR_CHECK(form, trans == CUBLAS_OP_N || trans == CUBLAS_OP_T || trans == CUBLAS_OP_C);
-    MR_CHECK(form, !(mr_is_complex(mr_type_of(form)) && trans == CUBLAS_OP_T));
-    MR_CHECK(form, m >= 0 && n >= 0);
-    int64_t order = side == CUBLAS_SIDE_LEFT ? m : n;
-    MR_CHECK(form, k >= 0 && k <= order);
-    MR_CHECK(form, lda >= mr_at_least_1(order));
-    MR_CHECK(form, ldc >= mr_at_least_1(m));
+    bool is_complex = mr_is_complex(r->type);
+    int64_t order = side == CUBLAS_SIDE_LEFT ? r->m : r->n;
+    MR_ARGUMENT(r, 1, mr_is_side(side));
+    MR_ARGUMENT(r, 2 + shift, trans == CUBLAS_OP_N || trans == (is_complex ? CUBLAS_OP_C : CUBLAS_OP_T));
+    MR_ARGUMENT(r, 3 + shift, r->m >= 0);
+    MR_ARGUMENT(r, 4 + shift, r->n >= 0);
+    MR_ARGUMENT(r, 5, r->k >= 0 && r->k <= order);
+    MR_ARGUMENT(r, 7, r->lda >= mr_at_least_1(order));
+    MR_ARGUMENT(r, 10, r->ldc >= mr_at_least_1(r->m));
     return CUSOLVER_STATUS_SUCCESS;
 }
 
@@ -138,7 +145,8 @@ cusolverStatus_t mr_cusolver_ormqr_bufferSize(const struct mr_form *form, cusolv
     (void)A;
     (void)tau;
     (void)C;
-    cusolverStatus_t status = check_ormqr(form, side, trans, m, n, k, lda, ldc);
+    struct mr_dense r = {.type = mr_type_of(form), .m = m, .n = n, .k = k, .lda = lda, .ldc = ldc};
+    cusolverStatus_t status = check_ormqr(form, solver, &r, side, trans, 0);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
 
@@ -149,10 +157,6 @@ cusolverStatus_t mr_cusolver_ormqr(const struct mr_form *form, cusolverDnHandle_
     MR_ENTER();
     (void)work;
     (void)lwork;
-    cusolverStatus_t status = check_ormqr(form, side, trans, m, n, k, lda, ldc);
-    if (status)
-        return status;
-    MR_CHECK(form, devInfo);
     struct mr_dense r = {.type = mr_type_of(form),
                          .side = mr_letter_of_side(side),
                          .trans = adjoint_letter(mr_type_of(form), trans),
@@ -167,6 +171,10 @@ cusolverStatus_t mr_cusolver_ormqr(const struct mr_form *form, cusolverDnHandle_
                          .info = devInfo,
                          .reads = MR_LEND_SIDE,
                          .writes = MR_LEND_C};
+    cusolverStatus_t status = check_ormqr(form, solver, &r, side, trans, 0);
+    if (status)
+        return status;
+    MR_CHECK(form, devInfo);
     return mr_dense_submit(form, solver, &r, run_ormqr);
 }
 
@@ -194,8 +202,6 @@ cusolverStatus_t mr_cusolver_gebrd(const struct mr_form *form, cusolverDnHandle_
     MR_ENTER();
     (void)Work;
     (void)Lwork;
-    MR_CHECK(form, n >= 0 && m >= n && lda >= mr_at_least_1(m));
-    MR_CHECK(form, devInfo);
     struct mr_dense r = {.type = mr_type_of(form),
                          .m = m,
                          .n = n,
@@ -207,6 +213,14 @@ cusolverStatus_t mr_cusolver_gebrd(const struct mr_form *form, cusolverDnHandle_
                          .tau2 = TAUP,
                          .info = devInfo,
                          .writes = MR_LEND_A};
+    MR_ARGUMENT(&r, 1, m >= 0);
+    MR_ARGUMENT(&r, 2, n >= 0);
+    MR_ARGUMENT(&r, 4, lda >= mr_at_least_1(m));
+    if (m < n) {
+        (void)mr_dense_wrong(form, solver, devInfo, 0, "m >= n");
+        return CUSOLVER_STATUS_NOT_SUPPORTED;
+    }
+    MR_CHECK(form, devInfo);
     return mr_dense_submit(form, solver, &r, run_gebrd);
 }
 
@@ -217,15 +231,19 @@ static void run_orgbr(void *data, uint64_t first, uint64_t end)
     WITH_WORK(r, mr_lapack.orgbr[r->type](&r->side, &m, &n, &k, r->a, &lda, r->tau, work, &lwork, &info, 1));
 }
 
-static cusolverStatus_t check_orgbr(const struct mr_form *form, cublasSideMode_t side, int64_t m, int64_t n, int64_t k,
-                                    int64_t lda)
+static cusolverStatus_t check_orgbr(const struct mr_form *form, const struct mr_solver *solver,
+                                    const struct mr_dense *r, cublasSideMode_t side)
 {
-    MR_CHECK(form, mr_is_side(side));
-    MR_CHECK(form, m >= 0 && n >= 0 && k >= 0 && lda >= mr_at_least_1(m));
+    int64_t m = r->m, n = r->n, k = r->k;
+    MR_ARGUMENT(r, 1, mr_is_side(side));
+    MR_ARGUMENT(r, 2, m >= 0);
+    MR_ARGUMENT(r, 3, n >= 0);
     if (side == CUBLAS_SIDE_LEFT)
-        MR_CHECK(form, n <= m && n >= (m < k ? m : k));
+        MR_ARGUMENT(r, 3, n <= m && n >= (m < k ? m : k));
     else
-        MR_CHECK(form, m <= n && m >= (n < k ? n : k));
+        MR_ARGUMENT(r, 3, m <= n && m >= (n < k ? n : k));
+    MR_ARGUMENT(r, 4, k >= 0);
+    MR_ARGUMENT(r, 6, r->lda >= mr_at_least_1(m));
     return CUSOLVER_STATUS_SUCCESS;
 }
 
@@ -236,7 +254,8 @@ cusolverStatus_t mr_cusolver_orgbr_bufferSize(const struct mr_form *form, cusolv
     MR_ENTER();
     (void)A;
     (void)tau;
-    cusolverStatus_t status = check_orgbr(form, side, m, n, k, lda);
+    struct mr_dense r = {.type = mr_type_of(form), .m = m, .n = n, .k = k, .lda = lda};
+    cusolverStatus_t status = check_orgbr(form, solver, &r, side);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
 
@@ -247,10 +266,6 @@ cusolverStatus_t mr_cusolver_orgbr(const struct mr_form *form, cusolverDnHandle_
     MR_ENTER();
     (void)work;
     (void)lwork;
-    cusolverStatus_t status = check_orgbr(form, side, m, n, k, lda);
-    if (status)
-        return status;
-    MR_CHECK(form, info);
     struct mr_dense r = {.type = mr_type_of(form),
                          .side = side == CUBLAS_SIDE_LEFT ? 'Q' : 'P',
                          .m = m,
@@ -261,6 +276,10 @@ cusolverStatus_t mr_cusolver_orgbr(const struct mr_form *form, cusolverDnHandle_
                          .tau = (void *)(uintptr_t)tau,
                          .info = info,
                          .writes = MR_LEND_A};
+    cusolverStatus_t status = check_orgbr(form, solver, &r, side);
+    if (status)
+        return status;
+    MR_CHECK(form, info);
     return mr_dense_submit(form, solver, &r, run_orgbr);
 }
 
@@ -293,8 +312,6 @@ cusolverStatus_t mr_cusolver_sytrd(const struct mr_form *form, cusolverDnHandle_
     MR_ENTER();
     (void)work;
     (void)lwork;
-    MR_CHECK(form, mr_is_uplo(uplo) && n >= 0 && lda >= mr_at_least_1(n));
-    MR_CHECK(form, info);
     struct mr_dense r = {.type = mr_type_of(form),
                          .uplo = mr_uplo_letter(uplo),
                          .n = n,
@@ -305,6 +322,9 @@ cusolverStatus_t mr_cusolver_sytrd(const struct mr_form *form, cusolverDnHandle_
                          .tau = tau,
                          .info = info,
                          .writes = MR_LEND_A};
+    MR_ARGUMENT(&r, 1, r.uplo != 'X');
+    MR_ARGUMENT_SQUARE(&r, 2);
+    MR_CHECK(form, info);
     return mr_dense_submit(form, solver, &r, run_sytrd);
 }
 
@@ -333,8 +353,6 @@ cusolverStatus_t mr_cusolver_orgtr(const struct mr_form *form, cusolverDnHandle_
     MR_ENTER();
     (void)work;
     (void)lwork;
-    MR_CHECK(form, mr_is_uplo(uplo) && n >= 0 && lda >= mr_at_least_1(n));
-    MR_CHECK(form, info);
     struct mr_dense r = {.type = mr_type_of(form),
                          .uplo = mr_uplo_letter(uplo),
                          .n = n,
@@ -343,6 +361,9 @@ cusolverStatus_t mr_cusolver_orgtr(const struct mr_form *form, cusolverDnHandle_
                          .tau = (void *)(uintptr_t)tau,
                          .info = info,
                          .writes = MR_LEND_A};
+    MR_ARGUMENT(&r, 1, r.uplo != 'X');
+    MR_ARGUMENT_SQUARE(&r, 2);
+    MR_CHECK(form, info);
     return mr_dense_submit(form, solver, &r, run_orgtr);
 }
 
@@ -354,11 +375,12 @@ static void run_ormtr(void *data, uint64_t first, uint64_t end)
                                           &lwork, &info, 1, 1, 1));
 }
 
-static cusolverStatus_t check_ormtr(const struct mr_form *form, cublasSideMode_t side, cublasFillMode_t uplo,
-                                    cublasOperation_t trans, int64_t m, int64_t n, int64_t lda, int64_t ldc)
+static cusolverStatus_t check_ormtr(const struct mr_form *form, const struct mr_solver *solver,
+                                    const struct mr_dense *r, cublasSideMode_t side, cublasOperation_t trans)
 {
-    MR_CHECK(form, mr_is_uplo(uplo));
-    return check_ormqr(form, side, trans, m, n, 0, lda, ldc);
+    MR_ARGUMENT(r, 1, mr_is_side(side));
+    MR_ARGUMENT(r, 2, r->uplo != 'X');
+    return check_ormqr(form, solver, r, side, trans, 1);
 }
 
 cusolverStatus_t mr_cusolver_ormtr_bufferSize(const struct mr_form *form, cusolverDnHandle_t handle,
@@ -370,7 +392,9 @@ cusolverStatus_t mr_cusolver_ormtr_bufferSize(const struct mr_form *form, cusolv
     (void)A;
     (void)tau;
     (void)C;
-    cusolverStatus_t status = check_ormtr(form, side, uplo, trans, m, n, lda, ldc);
+    struct mr_dense r = {
+        .type = mr_type_of(form), .uplo = mr_uplo_letter(uplo), .m = m, .n = n, .lda = lda, .ldc = ldc};
+    cusolverStatus_t status = check_ormtr(form, solver, &r, side, trans);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
 
@@ -381,10 +405,6 @@ cusolverStatus_t mr_cusolver_ormtr(const struct mr_form *form, cusolverDnHandle_
     MR_ENTER();
     (void)work;
     (void)lwork;
-    cusolverStatus_t status = check_ormtr(form, side, uplo, trans, m, n, lda, ldc);
-    if (status)
-        return status;
-    MR_CHECK(form, info);
     struct mr_dense r = {.type = mr_type_of(form),
                          .side = mr_letter_of_side(side),
                          .uplo = mr_uplo_letter(uplo),
@@ -399,6 +419,10 @@ cusolverStatus_t mr_cusolver_ormtr(const struct mr_form *form, cusolverDnHandle_
                          .info = info,
                          .reads = MR_LEND_SIDE,
                          .writes = MR_LEND_C};
+    cusolverStatus_t status = check_ormtr(form, solver, &r, side, trans);
+    if (status)
+        return status;
+    MR_CHECK(form, info);
     return mr_dense_submit(form, solver, &r, run_ormtr);
 }
 

@@ -256,7 +256,7 @@ static void run_gesv(void *data, uint64_t first, uint64_t end)
 static cusolverStatus_t gesv(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r,
                              int *iterations)
 {
-    MR_CHECK_SQUARE(form, r);
+    MR_CHECK(form, r->n >= 0 && r->lda >= mr_at_least_1(r->n));
     MR_CHECK(form, r->nrhs >= 0 && r->ldb >= mr_at_least_1(r->n) && r->ldc >= mr_at_least_1(r->n));
     MR_CHECK(form, iterations && r->info);
     cusolverStatus_t status = mr_dense_submit(form, solver, r, run_gesv);

@@ -118,7 +118,6 @@ static struct results *find(enum mr_solver_kind kind, const void *info)
                                                        int64_t max_sweeps) \
     { \
         FIND(form, KIND, info); \
-        MR_CHECK(form, max_sweeps >= 0); \
         object->max_sweeps = (int)max_sweeps; \
         return CUSOLVER_STATUS_SUCCESS; \
     } \
@@ -135,6 +134,8 @@ static struct results *find(enum mr_solver_kind kind, const void *info)
         FIND(form, KIND, info); \
         MR_CHECK(form, residual); \
         cusolverStatus_t status = mr_solver_wait(form, solver); \
+        if (object->residual < 0) \
+            return mr_solver_bad(form, CUSOLVER_STATUS_NOT_SUPPORTED, "batches have no residual"); \
         *(double *)residual = object->residual; \
         return status; \
     } \

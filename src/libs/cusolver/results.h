@@ -9,7 +9,8 @@
 
 #include "libs/cusolver/dense.h"
 
-/* Tells the work's results to the pointer's object. Any thread. */
+/* Tells the work's results to the pointer's object; a negative residual: there is none, as of batches on hardware. Any
+ * thread. */
 void mr_results_tell(enum mr_solver_kind kind, const void *results, double residual);
 
 /* The norm of A V - U diag(w), in which A has been copied before it was overwritten: a matrix of m rows and n columns,

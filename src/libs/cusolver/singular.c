@@ -80,13 +80,14 @@ static bool is_job(char job)
 
 cusolverStatus_t mr_dense_gesvd(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
-    MR_CHECK(form, is_job(r->job) && is_job(r->job2));
-    MR_CHECK(form, !(r->job == 'O' && r->job2 == 'O'));
-    MR_CHECK(form, r->n >= 0 && r->m >= r->n);
-    MR_CHECK(form, r->lda >= mr_at_least_1(r->m));
-    MR_CHECK(form, r->ldu >= 1 && r->ldv >= 1);
-    MR_CHECK(form, (r->job != 'A' && r->job != 'S') || r->ldu >= r->m);
-    MR_CHECK(form, (r->job2 != 'A' && r->job2 != 'S') || r->ldv >= r->n);
+    MR_ARGUMENT(r, 1, is_job(r->job));
+    MR_ARGUMENT(r, 2, is_job(r->job2) && !(r->job == 'O' && r->job2 == 'O'));
+    MR_ARGUMENT(r, 3, r->m >= 0);
+    MR_ARGUMENT(r, 4, r->n >= 0);
+    MR_ARGUMENT(r, 0, r->m >= r->n); /* told as 0 */
+    MR_ARGUMENT(r, 6, r->lda >= mr_at_least_1(r->m));
+    MR_ARGUMENT(r, 9, r->ldu >= ((r->job == 'A' || r->job == 'S') ? mr_at_least_1(r->m) : 1));
+    MR_ARGUMENT(r, 11, r->ldv >= ((r->job2 == 'A' || r->job2 == 'S') ? mr_at_least_1(r->n) : 1));
     MR_CHECK(form, r->info);
     r->writes = MR_LEND_A | MR_LEND_U | MR_LEND_V;
     return mr_dense_submit(form, solver, r, run_gesvd);
@@ -225,25 +226,28 @@ static void run_all(void *data, uint64_t first, uint64_t end)
         if (r->norms)
             r->norms[i] = residual;
         if (r->results && i == 0)
-            mr_results_tell(MR_SOLVER_GESVDJ, r->results, residual);
+            mr_results_tell(MR_SOLVER_GESVDJ, r->results, r->batch ? -1 : residual);
         mr_dense_tell(r, i, info);
     }
 }
 
-static cusolverStatus_t check_all(const struct mr_form *form, const struct mr_dense *r)
+/* The numbers are gesvdj's. */
+static cusolverStatus_t check_all(const struct mr_form *form, const struct mr_solver *solver, const struct mr_dense *r)
 {
-    int64_t small = least(r->m, r->n);
-    MR_CHECK(form, r->job != 'X');
-    MR_CHECK(form, r->m >= 0 && r->n >= 0 && r->lda >= mr_at_least_1(r->m));
-    MR_CHECK(form, r->k >= 0 && r->k <= small);
-    MR_CHECK(form, r->job == 'N' || (r->ldu >= mr_at_least_1(r->m) && r->ldv >= mr_at_least_1(r->n)));
+    MR_ARGUMENT(r, 1, r->job != 'X');
+    MR_ARGUMENT(r, 3, r->m >= 0);
+    MR_ARGUMENT(r, 4, r->n >= 0);
+    MR_CHECK(form, r->k >= 0 && r->k <= least(r->m, r->n));
+    MR_ARGUMENT(r, 6, r->lda >= mr_at_least_1(r->m));
+    MR_ARGUMENT(r, 9, r->job == 'N' || r->ldu >= mr_at_least_1(r->m));
+    MR_ARGUMENT(r, 11, r->job == 'N' || r->ldv >= mr_at_least_1(r->n));
     MR_CHECK(form, r->batch >= 0);
     return CUSOLVER_STATUS_SUCCESS;
 }
 
 cusolverStatus_t mr_dense_gesvd_all(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r)
 {
-    cusolverStatus_t status = check_all(form, r);
+    cusolverStatus_t status = check_all(form, solver, r);
     if (status)
         return status;
     MR_CHECK(form, r->info);
@@ -277,7 +281,7 @@ cusolverStatus_t mr_cusolver_gesvdj_bufferSize(const struct mr_form *form, cusol
     (void)V;
     MR_CHECK(form, params);
     SINGULAR(.economy = econ != 0);
-    cusolverStatus_t status = check_all(form, &r);
+    cusolverStatus_t status = check_all(form, solver, &r);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
 
@@ -310,7 +314,7 @@ cusolverStatus_t mr_cusolver_gesvdjBatched_bufferSize(const struct mr_form *form
     MR_CHECK(form, params);
     MR_CHECK(form, m <= BATCH_LIMIT && n <= BATCH_LIMIT);
     SINGULAR(.batch = batchSize);
-    cusolverStatus_t status = check_all(form, &r);
+    cusolverStatus_t status = check_all(form, solver, &r);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
 
@@ -326,7 +330,7 @@ cusolverStatus_t mr_cusolver_gesvdjBatched(const struct mr_form *form, cusolverD
     MR_CHECK(form, m <= BATCH_LIMIT && n <= BATCH_LIMIT);
     SINGULAR(.a = A, .w = S, .u = U, .v = V, .info = info, .results = params, .batch = batchSize);
     if (batchSize == 0)
-        return check_all(form, &r);
+        return check_all(form, solver, &r);
     r.stride_a = lda * n;
     r.stride_w = least(m, n);
     r.stride_u = ldu * m;
@@ -340,11 +344,12 @@ cusolverStatus_t mr_cusolver_gesvdjBatched(const struct mr_form *form, cusolverD
              __VA_ARGS__)
 
 /* On hardware the method is for tall matrices. */
-static cusolverStatus_t check_strided(const struct mr_form *form, const struct mr_dense *r)
+static cusolverStatus_t check_strided(const struct mr_form *form, const struct mr_solver *solver,
+                                      const struct mr_dense *r)
 {
     MR_CHECK(form, r->m >= r->n && r->n >= 0);
     MR_CHECK(form, r->k >= 1 || r->n == 0);
-    return check_all(form, r);
+    return check_all(form, solver, r);
 }
 
 cusolverStatus_t mr_cusolver_gesvdaStridedBatched_bufferSize(const struct mr_form *form, cusolverDnHandle_t handle,
@@ -356,7 +361,7 @@ cusolverStatus_t mr_cusolver_gesvdaStridedBatched_bufferSize(const struct mr_for
 {
     MR_ENTER();
     STRIDED(.info = NULL);
-    cusolverStatus_t status = check_strided(form, &r);
+    cusolverStatus_t status = check_strided(form, solver, &r);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
 
@@ -372,7 +377,7 @@ cusolverStatus_t mr_cusolver_gesvdaStridedBatched(const struct mr_form *form, cu
     (void)d_work;
     (void)lwork;
     STRIDED(.info = d_info, .norms = h_R_nrmF);
-    cusolverStatus_t status = check_strided(form, &r);
+    cusolverStatus_t status = check_strided(form, solver, &r);
     if (status || batchSize == 0)
         return status;
     status = mr_dense_gesvd_all(form, solver, &r);

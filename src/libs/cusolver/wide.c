@@ -40,7 +40,7 @@ cusolverStatus_t mr_cusolver_SetAdvOptions(const struct mr_form *form, cusolverD
     struct params *object = mr_solver_find(MR_SOLVER_PARAMS, params);
     MR_CHECK(form, object);
     MR_CHECK(form, (unsigned)function <= CUSOLVERDN_SYEVBATCHED);
-    MR_CHECK(form, (unsigned)algo <= CUSOLVER_ALG_2);
+    MR_CHECK(form, (unsigned)algo <= (function == CUSOLVERDN_SYEVBATCHED ? CUSOLVER_ALG_1 : CUSOLVER_ALG_2));
     object->algorithms[function] = algo;
     return CUSOLVER_STATUS_SUCCESS;
 }
