@@ -237,10 +237,10 @@ MATH = [
     ("fft_64_10000", "cuFFT: 10,000 of 64"),
     ("fft_1000_1000", "cuFFT: 1,000 of 1,000"),
     ("fft_16x16_10000", "cuFFT: 10,000 of 16 x 16"),
-    ("getrf_2000", "dgetrf 2000"),
-    ("potrf_2000", "dpotrf 2000"),
-    ("potrf_16_10000", "dpotrf 16, batch of 10,000"),
-    ("syevd_500", "dsyevd 500"),
+    ("getrf_2000", "cuSOLVER: Dgetrf of 2,000"),
+    ("potrf_2000", "cuSOLVER: Dpotrf of 2,000"),
+    ("potrf_16_10000", "cuSOLVER: 10,000 Dpotrf of 16"),
+    ("syevd_500", "cuSOLVER: Dsyevd of 500"),
 ]
 MATH_GOAL = 1.1
 
