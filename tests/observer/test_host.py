@@ -21,6 +21,11 @@ CASES = {
 }
 
 
+# What the C library does for the program, with the number of bytes that both touch.
+LIBRARY = {"strlen": 601, "strcmp": 1, "memcmp": 600, "strcpy": 601, "strcpy-to": 601, "write": 600, "read": 600, "fwrite": 600,
+           "fprintf": 601, "precision": 600, "snprintf": 600, "nothing-of-it": None}
+
+
 class Host(unittest.TestCase):
     def setUp(self):
         room = tempfile.TemporaryDirectory()
@@ -56,6 +61,19 @@ class Host(unittest.TestCase):
                 for finding in found:
                     self.assertIn("wait", finding["missing"])
                     self.assertTrue(any(side.get("site") for side in finding["sides"]))
+
+    def library(self, program):
+        for case, count in LIBRARY.items():
+            with self.subTest(case):
+                found = self.findings(program, f"library:{case}")
+                self.assertEqual({finding["kind"] for finding in found}, {"host-race"} if count else set(), found)
+                self.assertEqual(max((finding["bytes"] for finding in found), default=None), count, found)
+
+    def test_library(self):
+        self.library(self.compile("--check"))
+        self.library(self.compile("--check", "-O2"))
+        if shutil.which("gcc"):
+            self.library(self.compile("--check", "-O2", "-ccbin", "gcc", "-Xcompiler", "-D_FORTIFY_SOURCE=2"))
 
     def test_clang(self):
         self.cases(self.compile("--check"))

@@ -83,6 +83,8 @@ void host_check_words(const struct request *request, bool clang, struct mr_words
     size_t count = clang ? sizeof by_clang / sizeof *by_clang : sizeof by_gcc / sizeof *by_gcc;
     for (size_t i = 0; i < count && request->check; i++)
         mr_words_add(words, list[i], "");
+    if (request->check) /* which calls other functions of the C library than those that are seen */
+        mr_words_add(words, "-U_FORTIFY_SOURCE", "");
 }
 
 /* Where the libraries are: the runtime library inside of a program looks there for the driver. */
@@ -299,6 +301,9 @@ static void add_check_library(const struct request *request, struct mr_words *wo
     mr_words_add(words, "-Wl,--export-dynamic-symbol=millrace_host", "");
     if (!is_clang(host_program(request)))
         mr_words_add(words, "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset", "");
+#define WRAPPED(name) mr_words_add(words, "-Wl,--wrap=" #name, "");
+#include "libs/host/wrapped.def"
+#undef WRAPPED
 }
 
 int host_link(const struct request *request, const struct places *places, char *const *objects,
