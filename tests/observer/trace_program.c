@@ -129,6 +129,7 @@ static void more(void)
     launch(other, waits, 0); /* which the rules of the default stream leave alone */
     launch(add, CU_STREAM_LEGACY, memory);
     launch(add, blocking, memory);
+    OK(cuStreamSynchronize(waits));
     OK(cuStreamSynchronize(blocking));
     OK(cuMemcpyDtoH(seen, memory, sizeof seen));
     if (seen[0] != 3)

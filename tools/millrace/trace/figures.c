@@ -193,14 +193,8 @@ static uint32_t host_waited_for(const struct timeline_process *process, const ui
 static uint32_t *find_sources(const struct timeline_process *process)
 {
     uint32_t *sources = malloc((process->calls_count + 1) * sizeof *sources);
-    for (size_t i = 0; sources && i < process->calls_count; i++) {
-        const struct timeline_call *call = &process->calls[i];
+    for (size_t i = 0; sources && i < process->calls_count; i++)
         sources[i] = NONE;
-        if (call->role == TRACE_HOST_ALL) /* for the work that ended last before it returned */
-            for (size_t j = 0; j < process->works_count; j++)
-                if (!process->works[j].node && process->works[j].to <= call->to)
-                    sources[i] = later(process, sources[i], (uint32_t)j);
-    }
     for (size_t i = 0; sources && i < process->arrows_count; i++)
         if (process->arrows[i].kind == ARROW_HOST && process->arrows[i].to_call != NONE)
             sources[process->arrows[i].to_call] = process->arrows[i].from_work;

@@ -244,6 +244,44 @@ static bool link_synchronous(struct linking *linking)
     return true;
 }
 
+static int by_end(const void *a, const void *b)
+{
+    const struct timeline_work *const *x = a, *const *y = b;
+    int order = compare((*x)->to, (*y)->to);
+    return order ? order : compare((*x)->work, (*y)->work);
+}
+
+/* A call that waits for all streams has waited for the work that ended last before it returned. */
+static bool link_all(struct linking *linking)
+{
+    struct timeline_process *process = linking->process;
+    struct timeline_work **order = malloc((linking->count + 1) * sizeof(struct timeline_work *));
+    bool good = order != NULL;
+    if (good && linking->count)
+        memcpy(order, linking->order, linking->count * sizeof(struct timeline_work *));
+    if (good)
+        qsort(order, linking->count, sizeof *order, by_end);
+    for (uint32_t i = 0; good && i < process->calls_count; i++) {
+        const struct timeline_call *call = &process->calls[i];
+        struct timeline_arrow arrow = {ARROW_HOST, 0, 0, NONE, NONE, NONE, NONE, NONE, NONE};
+        size_t low = 0, high = linking->count;
+        while (call->role == TRACE_HOST_ALL && low < high) {
+            size_t middle = (low + high) / 2;
+            if (order[middle]->to <= call->to)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (call->role != TRACE_HOST_ALL || low == 0)
+            continue;
+        from_work(linking, &arrow, (uint32_t)(order[low - 1] - process->works));
+        to_call(linking, &arrow, i);
+        good = add(linking, arrow);
+    }
+    free(order);
+    return good;
+}
+
 static bool between_works(struct linking *linking, enum arrow_kind kind, uint32_t from, uint32_t to)
 {
     struct timeline_arrow arrow = {kind, 0, 0, NONE, NONE, NONE, NONE, NONE, NONE};
@@ -451,8 +489,8 @@ static bool link_process(struct timeline_process *process)
     }
     for (size_t i = 0; i < process->calls_count && good; i++)
         good = link_call(&linking, (uint32_t)i);
-    good =
-        good && link_synchronous(&linking) && link_default(&linking) && link_values(&linking) && link_steps(&linking);
+    good = good && link_synchronous(&linking) && link_all(&linking) && link_default(&linking) &&
+           link_values(&linking) && link_steps(&linking);
     free(linking.order);
     free(linking.table);
     return good;

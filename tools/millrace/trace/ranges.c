@@ -237,17 +237,39 @@ const struct timeline_given *ranges_given(const struct timeline_process *process
 
 /* ---- sums ---- */
 
+static int by_text(const void *a, const void *b)
+{
+    const struct timeline_range_total *x = a, *y = b;
+    int order = compare(x->domain, y->domain);
+    return order ? order : strcmp(x->text, y->text);
+}
+
+/* One total for each text and domain, in their order. */
+static bool make_totals(struct timeline_process *process)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < process->ranges_count; i++) {
+        const struct timeline_range *range = &process->ranges[i];
+        struct timeline_range_total *total = range->kind == TRACE_MARK ? NULL : ADD(process, range_totals);
+        if (total)
+            *total = (struct timeline_range_total){.text = range->text, .domain = range->domain, .least = UINT64_MAX};
+        else if (range->kind != TRACE_MARK)
+            return false;
+    }
+    struct timeline_range_total *totals = process->range_totals;
+    if (process->range_totals_count)
+        qsort(totals, process->range_totals_count, sizeof *totals, by_text);
+    for (size_t i = 0; i < process->range_totals_count; i++)
+        if (kept == 0 || by_text(&totals[kept - 1], &totals[i]) != 0)
+            totals[kept++] = totals[i];
+    process->range_totals_count = kept;
+    return true;
+}
+
 static struct timeline_range_total *total_of(struct timeline_process *process, const struct timeline_range *range)
 {
-    for (size_t i = 0; i < process->range_totals_count; i++) {
-        struct timeline_range_total *total = &process->range_totals[i];
-        if (total->domain == range->domain && strcmp(total->text, range->text) == 0)
-            return total;
-    }
-    struct timeline_range_total *total = ADD(process, range_totals);
-    if (total)
-        *total = (struct timeline_range_total){.text = range->text, .domain = range->domain, .least = UINT64_MAX};
-    return total;
+    struct timeline_range_total wanted = {.text = range->text, .domain = range->domain};
+    return bsearch(&wanted, process->range_totals, process->range_totals_count, sizeof wanted, by_text);
 }
 
 static int by_total(const void *a, const void *b)
@@ -268,14 +290,14 @@ static bool is_first_of_text(const struct timeline_process *process, uint32_t fr
 
 bool ranges_sum(struct timeline_process *process)
 {
+    if (!make_totals(process))
+        return false;
     for (size_t i = 0; i < process->ranges_count; i++) {
         const struct timeline_range *range = &process->ranges[i];
         uint64_t time = range->to - range->from;
         struct timeline_range_total *total = range->kind == TRACE_MARK ? NULL : total_of(process, range);
-        if (range->kind == TRACE_MARK)
-            continue;
         if (!total)
-            return false;
+            continue;
         total->count++;
         total->total += time;
         total->least = time < total->least ? time : total->least;
@@ -288,8 +310,6 @@ bool ranges_sum(struct timeline_process *process)
             if (process->ranges[at].to < process->calls[work->call].from || !is_first_of_text(process, first, at))
                 continue;
             struct timeline_range_total *total = total_of(process, &process->ranges[at]);
-            if (!total)
-                return false;
             total->works++;
             total->work += work->to - work->from;
         }
