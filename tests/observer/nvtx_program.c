@@ -148,6 +148,26 @@ static void streams(void)
     OK(cuEventDestroy(event));
 }
 
+/* Two fills that nothing orders, in streams with names. */
+static void race(void)
+{
+    CUstream one, other;
+    CUdeviceptr memory;
+    OK(cuStreamCreate(&one, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    nvtxNameCuStreamA(one, "first");
+    OK(cuMemAlloc(&memory, 4096));
+    nvtxRangePushA("left");
+    nvtxRangePop();
+    nvtxRangePushA("forward");
+    OK(cuMemsetD8Async(memory, 1, 4096, one));
+    nvtxRangePushA("inside");
+    OK(cuMemsetD8Async(memory, 2, 4096, other));
+    nvtxRangePop();
+    nvtxRangePop();
+    OK(cuCtxSynchronize());
+}
+
 int main(int count, char **names)
 {
     const char *how = count > 1 ? names[1] : "";
@@ -167,6 +187,8 @@ int main(int count, char **names)
     OK(cuDeviceGet(&device, 0));
     OK(cuDevicePrimaryCtxRetain(&context, device));
     OK(cuCtxSetCurrent(context));
+    if (strcmp(how, "race") == 0)
+        race();
     streams();
     domains();
     across = nvtxRangeStartA("across threads");

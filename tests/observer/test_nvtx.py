@@ -4,6 +4,7 @@ it has them from.
 
 test_nvtx.py MILLRACE LIBCUDA SOURCE NAME=PROGRAM...
 """
+import json
 import os
 import pathlib
 import re
@@ -118,10 +119,25 @@ class Nvtx(unittest.TestCase):
                 done = subprocess.run([MILLRACE, "run", "--", program], capture_output=True, text=True, timeout=120, env=environment)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_findings_say_where(self):
+        program = next(iter(PROGRAMS.values()))
+        with tempfile.TemporaryDirectory() as room:
+            report = f"{room}/report.json"
+            for more in ((), ("--trace", f"{room}/run.json")):
+                done = subprocess.run([MILLRACE, "check", *more, "--format", "json", "-o", report, "--", program, "race"], capture_output=True, text=True, timeout=120)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                (finding,) = json.loads(pathlib.Path(report).read_text())["findings"]
+                self.assertEqual([side["note"] for side in finding["sides"]], ["in the range 'inside'", "in the range 'forward'"])
+                self.assertRegex(finding["sides"][0]["stream"], r"^stream \d+ \(non-blocking\)$")
+                self.assertRegex(finding["sides"][1]["stream"], r"^stream \d+ 'first' \(non-blocking\)$")
+            done = subprocess.run([MILLRACE, "check", "--", program, "race"], capture_output=True, text=True, timeout=120)
+            self.assertIn("     in the range 'forward'\n", done.stderr)
+
     def test_another_tool_asks_for_no_ranges(self):
         program = next(iter(PROGRAMS.values()))
         # The program believes that somebody listens, and is told so.
-        done = subprocess.run([MILLRACE, "check", "--", program], capture_output=True, text=True, timeout=120)
+        observer = f"{os.path.dirname(LIBCUDA)}/libmillrace-observer.so"
+        done = subprocess.run([MILLRACE, "run", "--", program], capture_output=True, text=True, timeout=120, env={**os.environ, "NVTX_INJECTION64_PATH": observer})
         self.assertEqual(done.returncode, 9, done.stderr)
         self.assertIn(": -2", done.stderr)
 

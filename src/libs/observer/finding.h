@@ -96,6 +96,7 @@ struct mr_side {
     uint64_t
         behind; /* of an allocation in a stream: of_thread of the call whose work was the stream's last one; 0: none */
     uint32_t behind_thread; /* and that call's thread */
+    const char *stream_name, *range; /* that the program has given by NVTX: the innermost range of the call; or NULL */
     const char *kernel; /* of a kernel: its mangled name; else NULL */
     uint32_t place; /* of a kernel: where in its source (mr_observed_driver.place); 0: not known */
     uint32_t how; /* enum mr_access_how */

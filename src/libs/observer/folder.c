@@ -36,3 +36,13 @@ const char *obs_folder(void)
     pthread_once(&once, find_folder);
     return folder;
 }
+
+const char *obs_options(const char *tool)
+{
+    size_t length = strlen(tool);
+    const char *word = mr_setting_text(MR_SETTING_OBSERVE);
+    for (; *word; word += strcspn(word, ","), word += *word == ',')
+        if (strncmp(word, tool, length) == 0 && (word[length] == 0 || word[length] == ',' || word[length] == ':'))
+            return word + length + (word[length] == ':');
+    return NULL;
+}

@@ -6,7 +6,8 @@
  * functions of this file into the program's table. A program may have several such tables, each of which comes here by
  * itself.
  *
- * Messages are copied into the file of the trace. Domains and registered strings stay as long as the process. */
+ * Messages are copied into the file of the trace. Domains and registered strings stay as long as the process.
+ * What findings say of it is in nvtx_told.c. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "libs/observer/folder.h"
+#include "libs/observer/nvtx_told.h"
+#include "libs/observer/order_call.h"
 #include "libs/observer/trace.h"
 #include "libs/observer/trace_file.h"
 
@@ -48,6 +52,8 @@ struct nvtxSyncUser {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list of domains */
 static struct nvtxDomainRegistration_st *domains;
 static _Atomic uint64_t last_id; /* of started ranges */
+
+static bool writes, tells; /* a trace is written; findings are told; set before any function of the program's table */
 
 /* How many ranges of each domain the thread is in, by the domain's number. */
 struct depths {
@@ -128,6 +134,8 @@ static const nvtxEventAttributes_t plain = {0};
 static bool put_range(enum trace_range_kind kind, uint64_t domain, uint64_t id, const nvtxEventAttributes_t *with,
                       struct text text)
 {
+    if (!writes)
+        return true;
     uint64_t now = mr_clock_ns();
     struct trace_writer *writer = trace_writer_here();
     size_t bytes = sizeof(struct trace_range) + padded(text.length);
@@ -152,6 +160,8 @@ static bool put_range(enum trace_range_kind kind, uint64_t domain, uint64_t id, 
 
 static bool put_end(enum trace_range_kind kind, uint64_t domain, uint64_t id)
 {
+    if (!writes)
+        return true;
     uint64_t now = mr_clock_ns();
     struct trace_writer *writer = trace_writer_here();
     struct trace_range_end *record = writer ? trace_room(writer, sizeof *record, TRACE_RANGE_END) : NULL;
@@ -167,6 +177,8 @@ static bool put_end(enum trace_range_kind kind, uint64_t domain, uint64_t id)
 
 static void put_given(enum trace_given_kind kind, uint64_t domain, uint64_t key, struct text text)
 {
+    if (!writes)
+        return;
     uint64_t now = mr_clock_ns();
     struct trace_writer *writer = trace_writer_here();
     size_t bytes = sizeof(struct trace_given) + padded(text.length);
@@ -208,6 +220,8 @@ static int push(uint64_t domain, const nvtxEventAttributes_t *with, struct text 
     int *depth = depth_of(domain);
     if (!depth || !put_range(TRACE_PUSHED, domain, 0, with, text))
         return NO_RANGE;
+    if (tells)
+        nvtx_told_push(domain, text.bytes, text.length);
     return (*depth)++;
 }
 
@@ -217,6 +231,8 @@ static int pop(uint64_t domain)
     if (!depth || *depth == 0)
         return NO_RANGE;
     put_end(TRACE_PUSHED, domain, 0);
+    if (tells)
+        nvtx_told_pop(domain);
     return --*depth;
 }
 
@@ -403,9 +419,11 @@ static void category_wide(uint32_t number, const wchar_t *name)
 
 static void name_stream(CUstream stream, struct text name)
 {
-    uint64_t number = trace_stream_number(stream);
+    uint64_t number = writes ? trace_stream_number(stream) : obs_stream_number(stream);
     if (number)
         put_given(TRACE_GIVEN_STREAM, 0, number, name);
+    if (number && tells)
+        nvtx_told_stream(number, name.bytes, name.length);
 }
 
 /* Names for a thing by its number or handle: with bytes, and with wide characters. */
@@ -505,9 +523,13 @@ static const millrace_nvtx_function functions[MILLRACE_NVTX_MODULES][MILLRACE_NV
                             CALL(acquired_sync)},
 };
 
-static void make_key(void)
+static void begin(void)
 {
     pthread_key_create(&depths_key, free);
+    writes = trace_begin_early();
+    tells = obs_options("race") || obs_options("mem") || obs_options("init");
+    if (tells)
+        nvtx_told_begin();
 }
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(millrace_nvtx_exports exports);
@@ -517,9 +539,11 @@ int InitializeInjectionNvtx2(millrace_nvtx_exports exports)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const struct millrace_nvtx_calls *calls = exports ? exports(1) : NULL;
-    if (!calls || calls->struct_size < sizeof *calls || !trace_begin_early())
+    if (!calls || calls->struct_size < sizeof *calls)
         return 0;
-    pthread_once(&once, make_key);
+    pthread_once(&once, begin);
+    if (!writes && !tells)
+        return 0;
     for (int module = 1; module < MILLRACE_NVTX_MODULES; module++) {
         millrace_nvtx_function **places;
         unsigned size = 0;

@@ -157,6 +157,15 @@ void obs_order_end(const struct mr_observed_work *work);
  * NULL: nothing is known of it. */
 struct obs_operation *obs_order_of_work(const struct mr_observed_work *work, bool begins, struct obs_operation **early);
 
+/* A stream's number (cuStreamGetId's answer); 0: there is none, the stream captures, or the rules have not begun. Any
+ * thread. */
+uint64_t obs_stream_number(CUstream stream);
+
+/* What NVTX knows, if the program has it (nvtx.c), else NULL: the innermost range of the running thread, the name of a
+ * stream. Texts stay. Set before the first call that is told of, or when NVTX begins. */
+extern const char *(*_Atomic obs_range_here)(void);
+extern const char *(*_Atomic obs_stream_name)(uint64_t stream);
+
 uint64_t obs_order_calls(void);
 uint64_t obs_calls_of_thread(void);
 

@@ -64,8 +64,27 @@ static void find_stream(struct obs_call *call)
     }
 }
 
+uint64_t obs_stream_number(CUstream stream)
+{
+    unsigned long long number = 0;
+    CUstreamCaptureStatus state = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!obs_driver.driver)
+        return 0;
+    obs_driver.driver->pause(true);
+    if (stream != NULL && stream != CU_STREAM_LEGACY) /* which never capture */
+        obs_driver.stream_captures(stream, &state);
+    if (state != CU_STREAM_CAPTURE_STATUS_NONE || obs_driver.stream_id(stream, &number) != CUDA_SUCCESS)
+        number = 0;
+    obs_driver.driver->pause(false);
+    return number;
+}
+
+const char *(*_Atomic obs_range_here)(void);
+const char *(*_Atomic obs_stream_name)(uint64_t stream);
+
 void obs_order_enter(struct mr_observed_call *observed)
 {
+    const char *(*range)(void) = atomic_load_explicit(&obs_range_here, memory_order_relaxed);
     struct obs_call *call = depth < DEPTH ? &calls[depth] : malloc(sizeof *call);
     if (!call)
         return;
@@ -76,6 +95,7 @@ void obs_order_enter(struct mr_observed_call *observed)
     call->side.call = observed->name;
     call->side.site = obs_site_here(observed->site);
     call->side.number = observed->number;
+    call->side.range = range ? range() : NULL;
     call->side.thread = obs_thread_number();
     call->side.of_thread = ++calls_of_thread;
     call->stamp = obs_stamp();
@@ -172,6 +192,8 @@ static void describe(struct mr_side *side, const struct obs_call *call, const st
     side->kernel = work->kernel;
     side->stream = stream->id;
     side->stream_kind = stream->kind;
+    const char *(*name)(uint64_t) = atomic_load_explicit(&obs_stream_name, memory_order_relaxed);
+    side->stream_name = name ? name(stream->id) : NULL;
 }
 
 /* A copy between contexts is in order with the work of both, as if it were in the legacy stream of each. Of

@@ -81,18 +81,18 @@ static const char *stream_of(const struct mr_side *side, char *room, size_t size
         return "the legacy default stream";
     case MR_STREAM_PER_THREAD:
         return "the thread's default stream";
-    case MR_STREAM_MADE:
-        snprintf(room, size, "stream %" PRIu64, side->stream);
-        return room;
     default:
-        snprintf(room, size, "stream %" PRIu64 " (non-blocking)", side->stream);
-        return room;
+        break;
     }
+    const char *name = side->stream_name;
+    snprintf(room, size, "stream %" PRIu64 "%s%.100s%s%s", side->stream, name ? " '" : "", name ? name : "",
+             name ? "'" : "", side->stream_kind == MR_STREAM_MADE ? "" : " (non-blocking)");
+    return room;
 }
 
 static void put_side(const struct mr_side *side, const struct mr_observed_driver *driver)
 {
-    char stream[64];
+    char stream[256], note[256];
     struct mr_observed_place place;
     obs_left_put("{", 1);
     put_text("what", what_of(side->what));
@@ -100,6 +100,10 @@ static void put_side(const struct mr_side *side, const struct mr_observed_driver
     put_text("kernel", side->kernel);
     put_text("call", side->call);
     put_text("stream", stream_of(side, stream, sizeof stream));
+    if (side->range) {
+        snprintf(note, sizeof note, "in the range '%.200s'", side->range);
+        put_text("note", note);
+    }
     if (side->place && driver && driver->place && driver->place(side->place, &place)) {
         put_text("file", place.file);
         put_number("line", place.line);

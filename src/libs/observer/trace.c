@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/settings.h"
 #include "libs/observer/folder.h"
 #include "libs/observer/modules.h"
 #include "libs/observer/sites.h"
@@ -422,18 +421,9 @@ static void slice(const struct mr_observed_work *work, unsigned worker, uint64_t
     trace_done(record, sizeof *record);
 }
 
-/* The word of MILLRACE_OBSERVE that asks for a trace; its options, or NULL: there is none. */
-static const char *asked_for(const char *tools)
-{
-    for (const char *word = tools; *word; word += strcspn(word, ","), word += *word == ',')
-        if (strncmp(word, "trace", 5) == 0 && (word[5] == 0 || word[5] == ',' || word[5] == ':'))
-            return word + 5 + (word[5] == ':');
-    return NULL;
-}
-
 bool trace_begin_early(void)
 {
-    const char *options = asked_for(mr_setting_text(MR_SETTING_OBSERVE)), *folder;
+    const char *options = obs_options("trace"), *folder;
     if (!options || (!driver && !take_options(options)) || !(folder = obs_folder()))
         return false;
     if (trace_file_open(folder, most))
