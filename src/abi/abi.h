@@ -36,8 +36,9 @@
 
 struct mr_block;
 
-/* What the blocks of a cooperative launch wait for each other with. The layout is the one that cooperative_groups.h
- * relies on: the kernel counts arrivals in `barrier`, whose top bit flips each time that all blocks have come. */
+/* The barrier by which the blocks of a cooperative launch wait for each other. The layout is the one that
+ * cooperative_groups.h relies on: the kernel counts arrivals in `barrier`, whose top bit flips each time that all
+ * blocks have come. */
 struct mr_grid_workspace {
     uint32_t size;                      /* of this record */
     uint32_t barrier;
@@ -168,8 +169,8 @@ struct mr_runtime {
     void (*barrier_arrive)(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op);
     /* Where lanes of one warp may be at barriers of different numbers. barrier_join arrives, each lane at its own
      * (id[l], threads[l]), and does not wait; barrier_test says which lanes of `mask` may go on, result[l] being their
-     * reductions. It stops the warp if all its lanes wait, and may find then that those that go on are others: the
-     * caller asks for these, and again. */
+     * reductions. It stops the warp if all its lanes wait. The lanes that go on then may be others than those of
+     * `mask`: the caller asks for these next. */
     void (*barrier_join)(struct mr_block *block, const uint32_t *id, const uint32_t *threads, uint32_t mask,
                          uint32_t op, uint32_t pred);
     uint32_t (*barrier_test)(struct mr_block *block, uint32_t mask, uint32_t *result);
@@ -221,8 +222,9 @@ struct mr_runtime {
     /* barrier.cluster in a cluster of one block. */
     void (*cluster_arrive)(struct mr_block *block, uint32_t mask);
     void (*cluster_wait)(struct mr_block *block, uint32_t mask);
-    /* Large functions: the block in front of which lanes are parked that runs after block `at`, MR_SCAN_NONE if there
-     * is none. `masks`: of all blocks. Nobody looks at `registers`: what is passed there has to stay in memory. */
+    /* For large functions: of the blocks in front of which lanes are parked, the one that runs after block `at`;
+     * MR_SCAN_NONE if there is none. `masks`: of all blocks. Nobody looks at `registers`: what is passed there has to
+     * stay in memory. */
     uint32_t (*next_block)(struct mr_block *block, const void *masks, const void *registers, const uint32_t *table,
                            uint32_t at, uint32_t order);
     /* Notes of what is touched (abi/note.h), called before it is. A piece; lanes whose addresses step from the first

@@ -24,7 +24,7 @@ struct mr_tier {
     _Atomic uint64_t
         since; /* when the run began that may become a long one; 0: there is none, or another one is timed */
     _Atomic bool watched; /* somebody looks at `since` now and then, or the kernel is hot */
-    uint64_t enough; /* so many ns make the kernel hot: */
+    uint64_t enough; /* the kernel is hot after so many ns: */
     void (*is_hot)(
         struct mr_tier *tier); /* called once then, by the thread that has found out; takes no time to speak of */
     void (*watch)(
@@ -63,7 +63,7 @@ static inline uint64_t mr_code_begins(const struct mr_code *code, unsigned *turn
     return now;
 }
 
-/* So much more has been spent in a first version. True if that makes it hot. */
+/* A first version has run for so much longer. True if that makes it hot. */
 static inline bool mr_tier_add(struct mr_tier *tier, uint64_t ns)
 {
     uint64_t before = atomic_fetch_add_explicit(&tier->spent, ns, memory_order_relaxed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program's address space holds, by asking the system. For addresses that have not been checked. Ask seldom:
- * each question is a system call or more. */
+/* Asks the system what the program's address space holds, for addresses that nothing else has checked. Ask seldom: each
+ * question is a system call or more. */
 #ifndef MR_BASE_MAPPED_H
 #define MR_BASE_MAPPED_H
 

@@ -20,11 +20,11 @@ void mr_text_put(struct mr_text *text, const char *more);
 void mr_text_format(struct mr_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void mr_text_clear(struct mr_text *text);
 
-/* The text so far; "" where there is none. */
+/* The text so far; "" if there is none. */
 const char *mr_text_chars(const struct mr_text *text);
 
-/* Of what a compiler writes for make, behind the colon: the next path, without its escapes, in place of what was in
- * `path`. False at the end. */
+/* Reads the list of files that a compiler writes for make, behind the colon. Puts the next path, without its escapes,
+ * in place of what was in `path`. False at the end. */
 bool mr_text_next_path(const char **at, struct mr_text *path);
 
 /* Words are copies that the list owns; `items` ends in NULL once a word was added. */

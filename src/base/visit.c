@@ -62,7 +62,7 @@ static void prepare(void)
         atomic_store(&fences, false);
 }
 
-/* Puts the thread on the list; its epoch says from then on that it is outside, or what the slow way is for. */
+/* Puts the thread on the list. From then on its epoch says that it is outside, or why it takes the slow way. */
 static void enlist(struct mr_visitor *self)
 {
     pthread_once(&once, prepare);
@@ -185,7 +185,7 @@ void mr_visit_advance(void)
         return;
     uint64_t epoch = atomic_load_explicit(&mr_visit_epoch, memory_order_relaxed);
     bool alone = visitors == &mr_visit_self && !visitors->next;
-    /* A look without the barrier tells the frequent case that somebody is still inside. */
+    /* Often somebody is still inside. A look without the barrier shows that. */
     if (all_are_here(epoch)) {
         if (!alone && !atomic_load_explicit(&fences, memory_order_relaxed))
             (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);

@@ -49,8 +49,8 @@ struct mr_visit_paused {
 uint64_t mr_visit_begin_slow(uint64_t outer);
 void mr_visit_end_slow(uint64_t outer);
 
-/* Enters a visit, or does nothing inside of one. The result goes to the mr_visit_end that belongs to it. (The entry
- * points are so many that the compiler would not put it into them by itself.) */
+/* Enters a visit, or does nothing inside of one. The result goes to the mr_visit_end that belongs to it. (There are so
+ * many entry points that the compiler would not inline it by itself.) */
 static inline __attribute__((always_inline)) uint64_t mr_visit_begin(void)
 {
     uint64_t outer = atomic_load_explicit(&mr_visit_self.epoch, memory_order_relaxed);

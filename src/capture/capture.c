@@ -240,7 +240,7 @@ static CUresult capture_start(struct mr_capture *capture, struct mr_stream *stre
     capture->id = ++last_id;
     mr_list_append(&mr_capture_list, &capture->link);
     atomic_fetch_add(&mr_captures, 1);
-    if (!mr_object_handle(stream)) { /* destroyed meanwhile: nobody may have told this layer */
+    if (!mr_object_handle(stream)) { /* destroyed meanwhile: perhaps nobody has told this layer */
         mr_capture_invalidate(capture, "its stream was destroyed");
         return CUDA_ERROR_INVALID_HANDLE;
     }
@@ -360,8 +360,8 @@ static CUresult judge_end(struct mr_capture *capture)
     return check_joined(capture, graph);
 }
 
-/* Whatever is wrong with the capture, it is over, and its graph gone, as on hardware: also one that the program gave,
- * and one that the call has no place for. */
+/* Whatever is wrong with the capture, it is over and its graph is gone, as on hardware. That holds for a graph that the
+ * program gave, too, and for one that the call has no place for. */
 CUresult mr_capture_end(struct mr_stream *stream, CUgraph *out)
 {
     CUresult status = CUDA_SUCCESS;

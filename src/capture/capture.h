@@ -104,8 +104,8 @@ CUstreamCaptureMode mr_capture_exchange_mode(CUstreamCaptureMode mode);
 /* cuEventRecord in a captured stream: the event gets the stream's point. */
 CUresult mr_capture_record(struct mr_stream *stream, struct mr_event *event) __attribute__((warn_unused_result));
 
-/* cuStreamWaitEvent where stream or event is captured: forks, joins, or refuses. *plain says that neither is, after
- * all: the caller goes on as ever. */
+/* cuStreamWaitEvent where stream or event is captured: forks, joins, or refuses. *plain says that neither is captured
+ * after all: the caller goes on as without captures. */
 CUresult mr_capture_wait(struct mr_stream *stream, struct mr_event *event, bool *plain)
     __attribute__((warn_unused_result));
 

@@ -3,11 +3,10 @@
  *
  * libc switches to stores that bypass the caches when a copy is about as long as the last-level cache that the
  * processor reports. In virtual machines that report is for the whole socket. But a store to a line that is not in a
- * cache reads the line first, and arrays that programs copy to a device are seldom there: measured on one core with
- * cold arrays of 4 MiB, memcpy moves 7.6 GB/s, stores that bypass 10.3, and 12.2 when four pages are walked side by
- * side, which keeps more memory channels and prefetchers busy. A pass that reads the array afterwards included, it
- * is 5.3, 6.0 and 6.7. So runs from COPY_BYPASS on are done here. Shorter ones stay in the second-level cache, where a
- * kernel will look for them next. */
+ * cache reads the line first, and arrays that programs copy to a device are seldom there: stores that bypass the caches
+ * are faster then, and faster still when four pages are walked side by side, which keeps more memory channels and
+ * prefetchers busy (docs/benchmarks.md, "Single figures"). So runs from COPY_BYPASS on are done here. Shorter ones stay
+ * in the second-level cache, where a kernel will look for them next. */
 #include "engine/bulk.h"
 
 #include <string.h>

@@ -295,8 +295,8 @@ static bool claim(struct mr_job *job, unsigned own, uint64_t most, uint64_t *fir
            (atomic_load_explicit(&job->put_back, memory_order_relaxed) && claim_again(job, most, first, end));
 }
 
-/* Claims and runs chunks until none is left, which is true, or the worker has left for something else. `grain` adapts
- * to what chunks take. */
+/* Claims and runs chunks until none is left (true), or until the worker has left for something else (false). `grain`
+ * adapts to what chunks take. */
 static bool run_chunks(struct mr_job *job, struct mr_runner *self)
 {
     bool stayed = true;
@@ -376,8 +376,8 @@ static bool leave(struct mr_job *job)
     return true;
 }
 
-/* How many threads beside this one will find work in the job, those left out that are about to look for some. Nobody
- * knows that of a kernel that has not run. Lock held. */
+/* How many threads beside this one will find work in the job, without those that are about to look for some anyway. Of
+ * a kernel that has not run nobody knows that. Lock held. */
 static unsigned helpers_for(const struct mr_job *job)
 {
     MR_HELD(&mr_engine.lock);

@@ -116,7 +116,7 @@ static void take_off(struct look *look, struct mr_watch *watch, CUresult status)
     note_over(watch, status);
 }
 
-/* From `at` on. Left in the middle if memory isn't there. */
+/* Looks at the bucket's watches from `at` on. A fault ends it in the middle: the memory has gone. */
 static void look_on(void *data)
 {
     struct look *look = data;

@@ -52,7 +52,7 @@ struct mr_event *mr_event_new(struct mr_context *context, unsigned flags, CUeven
     *handle = mr_object_handle(event);
     mr_object_hold(context);
     event->flags = (uint8_t)flags;
-    /* Either this sees that the context has ended, or its end sees the event: both sides write first and read then, in
+    /* Either this sees that the context has ended, or its end sees the event: both sides write first and then read, in
      * one order for all threads. */
     __atomic_store_n(&event->context, context, __ATOMIC_SEQ_CST);
     if (__builtin_expect(atomic_load(&context->destroyed), 0)) {
@@ -67,7 +67,7 @@ static void end_with_context(void *object, void *context)
 {
     struct mr_event *event = object;
     if (__atomic_load_n(&event->context, __ATOMIC_SEQ_CST) != context || (event->flags & CU_EVENT_INTERPROCESS))
-        return; /* what other processes may open lives on */
+        return; /* it lives on: other processes may open it */
     atomic_store(&event->orphan, true);
     if (mr_object_retire(event))
         mr_object_drop(event);
@@ -115,8 +115,8 @@ uint64_t mr_event_settle_slow(struct mr_event *event)
     return stamp;
 }
 
-/* Gives the event another latest recording. True if it is shared: its stamp is then MR_STAMP_PENDING for good (but
- * while captured), and the shared record says more. */
+/* Gives the event another latest recording. True if it is shared: its stamp is then MR_STAMP_PENDING for good (except
+ * while it is captured), and the shared record says more. */
 static bool replace(struct mr_event *event, struct mr_mark *mark, struct mr_event_point *point, uint64_t stamp)
 {
     mr_lock_take(&event->lock);
@@ -124,7 +124,7 @@ static bool replace(struct mr_event *event, struct mr_mark *mark, struct mr_even
     struct mr_event_point *old_point = event->point;
     bool is_shared = event->shared != NULL;
     if (__builtin_expect(event->ended, 0)) {
-        /* Another thread destroyed it during this call: the recording is nobody's. */
+        /* Another thread destroyed the event during this call: nobody wants the recording. */
         old_mark = mark;
         old_point = point;
     } else {

@@ -100,12 +100,12 @@ _Static_assert(sizeof(struct mr_event) <= sizeof(struct mr_object) + 64, "an eve
 struct mr_event *mr_event_new(struct mr_context *context, unsigned flags, CUevent *handle)
     __attribute__((warn_unused_result));
 
-/* Ends the handles of all events of a context that was destroyed. Nothing of them is left but what their handles are
- * answered with. */
+/* Ends the handles of all events of a context that was destroyed. Of an event only what its handle is answered with is
+ * left. */
 void mr_events_end_all(struct mr_context *context);
 
-/* Did the event behind a handle end with its context? Known until its record is used again. `destroy`: and no more
- * after this. */
+/* Did the event behind a handle end with its context? This is known until its record is used again, or until a call
+ * with `destroy`, which makes it forgotten. */
 bool mr_event_is_orphan(const void *handle, bool destroy);
 
 /* The event's stamp as of now: a mark that has completed is folded in first. Nanoseconds when there is nothing pending.
@@ -124,8 +124,8 @@ void mr_event_set_stamp(struct mr_event *event, uint64_t stamp);
 /* Makes `mark` the event's latest recording; takes over one reference. */
 void mr_event_set_mark(struct mr_event *event, struct mr_mark *mark);
 
-/* A reference to the event's pending mark, or NULL if there is nothing to wait for (complete, or never recorded; or
- * captured: look first). */
+/* A reference to the event's pending mark, or NULL if there is nothing to wait for: it is complete, was never recorded,
+ * or is captured (mr_event_is_captured tells). */
 struct mr_mark *mr_event_mark(struct mr_event *event) __attribute__((warn_unused_result));
 
 /* Was the latest recording made in a captured stream? */

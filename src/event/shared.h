@@ -6,9 +6,9 @@
  * functions of event.h serve both kinds: the stamp of a shared event is always MR_STAMP_PENDING, which is where they
  * come by here.
  *
- * Within the process a recording of another process is stood for by a mark, like everything that is waited for. A
- * thread per arena sleeps until something in it completes, and completes these marks (shared_wait.c); it also looks
- * every now and then whether the processes that owe something live. */
+ * Within the process a mark stands for another process's recording, as for everything that can be waited for. A thread
+ * per arena sleeps until something in it completes, and completes these marks (shared_wait.c); it also looks every now
+ * and then whether the processes that owe something live. */
 #ifndef MR_EVENT_SHARED_H
 #define MR_EVENT_SHARED_H
 
@@ -30,7 +30,7 @@ struct mr_shared_event {
     struct mr_slot *slot;
     struct mr_shared_event *next;        /* among those that have ended */
     _Atomic uint64_t next_look;          /* clock: when to ask again whether the recording process lives */
-    mr_lock lock;                        /* guards what follows, but `streams`; a leaf */
+    mr_lock lock;                        /* guards what follows, except `streams`; a leaf */
     struct mr_mark *mark;                /* this process's latest recording; counted; may be complete */
     struct mr_ticket mark_ticket;
     struct mr_mark *remote;              /* stands for another process's recording; counted; may be complete */

@@ -133,7 +133,7 @@ bool mr_slot_begin(struct mr_slot *slot, uint64_t self, const void *stream, cons
         struct mr_lane *lane = &slot->lanes[index];
         uint64_t number = atomic_load_explicit(&slot->next, memory_order_relaxed) + 1;
         atomic_store_explicit(&slot->next, number, memory_order_relaxed);
-        /* The owner first: a number whose process can't be told would be waited for for ever. */
+        /* The owner is written first: threads would wait for ever for a number whose process nobody knows. */
         atomic_store_explicit(&lane->owner, self, memory_order_release);
         atomic_store_explicit(&lane->last, number, memory_order_release);
         streams[index] = stream;

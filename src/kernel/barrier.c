@@ -194,7 +194,8 @@ void mr_barrier_join(struct mr_block *block, const uint32_t *id, const uint32_t 
     }
 }
 
-/* All lanes of the current warp wait: where a part of them stands for it, nobody comes any more. */
+/* All lanes of the current warp wait, so nobody comes any more: a part that was counted lane by lane now stands for the
+ * warp. */
 static void count_as_whole(struct mr_executor *executor, struct mr_warp *warp)
 {
     uint32_t bit = 1u << executor->current;

@@ -30,8 +30,8 @@
 
 #define CHAIN_MAX 8u
 #define SIGNAL_STACK (128u << 10)
-/* How long a look at the handlers holds good: a look takes a system call, so that not every launch can have one.
- * SIGSEGV, the handler that programs install, is looked at more often than the others and the signal stack. */
+/* How long a look at the handlers counts. It takes a system call, so not every launch can have one. SIGSEGV, the
+ * handler that programs install, is looked at more often than the others and the signal stack. */
 #define RECHECK_FIRST_NS 20000u
 #define RECHECK_ALL_NS 4000000u
 

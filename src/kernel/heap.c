@@ -199,7 +199,7 @@ static uint64_t allocate_one(struct mr_heap *heap, uint64_t size, uint64_t align
 {
     if (alignment == 0 || (alignment & (alignment - 1)) != 0)
         return 0;
-    /* No bytes have an address of their own, too, as on hardware. */
+    /* A request of 0 bytes gets an address of its own, too, as on hardware. */
     for (unsigned class = 0; class < CLASS_COUNT; class ++)
         if (size <= class_bytes[class] && class_bytes[class] % alignment == 0)
             return allocate_chunk(heap, class);

@@ -20,8 +20,8 @@ struct mr_heap;
 struct mr_heap *mr_heap_get(struct mr_context *context) __attribute__((warn_unused_result));
 
 /* Allocates size[l] bytes for each lane l of `mask`: result[l] is the address, aligned to alignment[l] bytes and to 16
- * at least, or 0 when the heap is full or the alignment is
- * no power of two. No bytes have an address of their own. `alignment` may be NULL: 16. */
+ * at least, or 0 when the heap is full or the alignment is no power of two. A request of 0 bytes gets an address of its
+ * own. `alignment` may be NULL: 16. */
 void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size, const uint64_t *alignment,
                       uint64_t *result);
 

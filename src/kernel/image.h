@@ -43,7 +43,7 @@ struct mr_sample {
 };
 void mr_sample_texture(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
 
-/* The same for all lanes of a mask, straight from and to the rows, where nothing but one plane of f32 is asked for: no
+/* The same for all lanes of a mask, straight from and to the rows, where one plane of f32 is all that is asked for: no
  * layers, levels, offsets. */
 bool mr_sample_is_plain(const struct mr_texture *texture, uint32_t code);
 void mr_sample_plain(const struct mr_texture *texture, uint32_t code, uint32_t mask, struct mr_image_lanes *lanes);

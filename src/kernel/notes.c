@@ -185,11 +185,11 @@ static void add_even(const struct call *call, uint64_t first, int64_t step, unsi
         mr_touched_add(call->set, first, comb ? bytes : width, comb ? count : 1, (uint64_t)step);
 }
 
-/* Fewer lanes at an even distance are nothing but a chance. */
+/* Fewer lanes at an even distance are a coincidence. */
 #define EVEN_LEAST 4u
 
-/* Lanes with any addresses, all of which are noted: as many as are at even distances at once. The first parts of the
- * warp that are make runs of their own, if there are notes for them. */
+/* Lanes with any addresses, all of which are noted: those at even distances go together. The first such parts of the
+ * warp make runs of their own, if there are notes for them. */
 static void add_any(struct call call, const uint64_t *address, unsigned count)
 {
     uint32_t bytes = call.site->bytes;

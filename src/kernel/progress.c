@@ -70,7 +70,7 @@ uint64_t mr_progress_heed(struct mr_progress *progress)
     mr_lock_take(&progress->lock);
     uint64_t cut = progress->cut, spare = atomic_load_explicit(&progress->spare, memory_order_relaxed);
     progress->cut = 0;
-    /* What was noted last did not know of the cut. */
+    /* The latest note was made before the cut. */
     atomic_store_explicit(&progress->spare, spare > cut ? spare - cut : 0, memory_order_relaxed);
     atomic_store_explicit(&progress->attention, 0, memory_order_relaxed);
     mr_lock_drop(&progress->lock);

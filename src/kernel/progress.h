@@ -2,10 +2,10 @@
 /* What a thread that runs blocks lets others see of its run, and how another thread takes back blocks that it has not
  * begun.
  *
- * The thread writes down how far it is by plain stores, and looks at `attention` behind them. Who wants to know more
- * holds the run: sets a bit of `attention`, makes all threads of the process pass a barrier (membarrier), and then
- * reads. Either the thread's store has been seen, or the thread sees the bit and waits. So all that the thread pays for
- * each call of generated code is a store and a load.
+ * The thread writes down how far it is by plain stores, and looks at `attention` behind them. A thread that wants to
+ * know more holds the run: it sets a bit of `attention`, makes all threads of the process pass a barrier (membarrier),
+ * and then reads. Either the thread's store has been seen, or the thread sees the bit and waits. So all that the thread
+ * pays for each call of generated code is a store and a load.
  *
  * What is held goes on in the generated code where it is; it neither ends its run nor begins another block until it is
  * let go. */
@@ -49,7 +49,7 @@ struct mr_progress {
 /* The calling thread's. */
 struct mr_progress *mr_progress_self(void);
 
-/* Who watches runs: `watched` is set while somebody looks now and then; else `watch` is called when a run begins, on
+/* What watches runs: `watched` is set while somebody looks now and then; else `watch` is called when a run begins, on
  * its thread, outside of generated code, no lock held. Set once before any launch; NULL: none does. */
 extern _Atomic bool mr_progress_watched;
 extern void (*mr_progress_watch)(void);

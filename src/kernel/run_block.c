@@ -287,7 +287,7 @@ void mr_executor_fault(struct mr_executor *executor, CUresult status, uint32_t l
 #define PAGE ((uint64_t)4096)
 
 /* The first lane whose access was at fault, of the warp that the block's record names; -1 if the record does not tell.
- * Whoever touches the page of the fault's address is to blame: the processor may have met the lanes in any order. A
+ * It is the lane that touches the page of the fault's address: the processor may have met the lanes in any order. A
  * misaligned address is no multiple of the bytes. */
 static int faulty_lane(const struct mr_block *block, const struct mr_fault *fault)
 {

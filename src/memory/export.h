@@ -21,7 +21,7 @@ struct mr_context;
 /* Exports the allocation that contains `address`. The same allocation gives the same handle every time. Before the
  * first call the caller sees to it that a thread which writes to the memory meanwhile gets to mr_memory_export_wait.
  * CUDA_ERROR_INVALID_VALUE unless it is device memory that this process allocated; CUDA_ERROR_OUT_OF_MEMORY when memory
- * or descriptors are short: the allocation is as good as before. Takes as long as it takes to copy the allocation, the
+ * or descriptors are short: the allocation is then as it was. Takes as long as it takes to copy the allocation, the
  * first time. */
 CUresult mr_memory_export(uintptr_t address, struct mr_share_handle *out) __attribute__((warn_unused_result));
 

@@ -19,7 +19,7 @@
  * mempool_guard.c  allocations with guards
  * mempool_share.c  pools and allocations between processes
  *
- * Pools are of no context: their memory stays when contexts end. Every function may be called from any thread. */
+ * Pools belong to no context: their memory stays when contexts end. Every function may be called from any thread. */
 #ifndef MR_MEMORY_MEMPOOL_H
 #define MR_MEMORY_MEMPOOL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words for an address where nothing is: which allocation is nearest. It looks at all there are; nothing in
- * src/memory needs it. */
+/* Says of an address where nothing is which allocation is nearest. It looks at all allocations; nothing in src/memory
+ * calls it. */
 #include <stdio.h>
 
 #include "memory/extent.h"

@@ -28,8 +28,8 @@ struct mr_physical {
     CUmemAllocationProp properties;
 };
 
-/* Guards handles, memory, reservations and mappings. A leaf: nothing is taken under it but the object registry's pools
- * and mr_memory_lock. */
+/* Guards handles, memory, reservations and mappings. A leaf: under it only the locks of the object registry's pools and
+ * mr_memory_lock are taken. */
 extern mr_lock mr_vmm_lock;
 
 /* The memory of a live handle, or NULL after logging. Lock held. */

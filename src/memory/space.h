@@ -11,7 +11,7 @@
  * bits. Readers take no lock. Chunk records and slabs are never returned to the system, so a reader that races with a
  * free reads an old record, and the record's version tells it so.
  *
- * Lock: mr_memory_lock guards everything but lookups. */
+ * Lock: mr_memory_lock guards everything except lookups. */
 #ifndef MR_MEMORY_SPACE_H
 #define MR_MEMORY_SPACE_H
 

@@ -50,7 +50,7 @@ struct mr_context {
     /* Streams: order_lock guards the lists; see stream/stream.h for the default-stream rules. */
     mr_lock order_lock;
     struct mr_stream *legacy; /* made with the context; lives as long as its record */
-    struct mr_list streams; /* every live stream but the legacy one */
+    struct mr_list streams; /* every live stream except the legacy one */
     struct mr_list busy_blocking; /* blocking streams with work pending */
 
     mr_lock lock; /* guards what follows */
@@ -145,8 +145,8 @@ static inline CUresult mr_context_error(struct mr_context *context)
 }
 
 /* The live context behind a handle for a call that names one: NULL means the current context.
- * CUDA_ERROR_INVALID_CONTEXT for a handle that is none; CUDA_ERROR_CONTEXT_IS_DESTROYED for one that was destroyed
- * while it is still current to the calling thread. No reference is taken. */
+ * CUDA_ERROR_INVALID_CONTEXT for a value that is no context's handle; CUDA_ERROR_CONTEXT_IS_DESTROYED for one that was
+ * destroyed while it is still current to the calling thread. No reference is taken. */
 CUresult mr_context_resolve(CUcontext handle, struct mr_context **out) __attribute__((warn_unused_result));
 
 #endif

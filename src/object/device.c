@@ -69,7 +69,7 @@ void millrace_prefer_capability(unsigned capability)
     __atomic_store_n(&preferred, capability, __ATOMIC_RELAXED);
 }
 
-/* The lowest from 8.0 up that is not below what libcudart wants; 8.0 where none is. */
+/* The lowest capability from 8.0 up that is not below what libcudart wants; 8.0 if there is none. */
 static const struct mr_capability *automatic_capability(void)
 {
     unsigned wanted = __atomic_load_n(&preferred, __ATOMIC_RELAXED);

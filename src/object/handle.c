@@ -139,7 +139,7 @@ void *mr_object_new(enum mr_kind kind, size_t size, void (*finish)(void *object)
     return object;
 }
 
-/* The record that a handle of the kind names, whatever is in it now; NULL if the handle is of no such form. */
+/* The record that a handle of the kind names, whatever is in it now; NULL if the handle does not have that form. */
 static inline struct mr_object *record_named(uint64_t handle, enum mr_kind kind)
 {
     if ((handle & ((1u << KIND_BITS) - 1)) != (uint64_t)kind)

@@ -19,7 +19,7 @@ static void stream_finish(void *object)
     struct mr_stream *stream = object;
     struct mr_context *context = stream->context;
     mr_lock_take(&context->order_lock);
-    mr_lock_take(&stream->lock); /* a thread that found the stream before its handle ended may look at it still */
+    mr_lock_take(&stream->lock); /* a thread that found the stream before its handle ended may still look at it */
     mr_stream_unlist(stream);
     mr_lock_drop(&stream->lock);
     if (!stream->is_legacy)
@@ -288,7 +288,7 @@ static struct mr_stream *any_live_stream(struct mr_context *context)
             found = stream;
     }
     if (found) {
-        /* To the end, where the next search, which is for one that is still live, finds it last. */
+        /* Moves it to the end, so that the next search, for a stream that is still live, comes to it last. */
         mr_list_remove(&found->link);
         mr_list_append(&context->streams, &found->link);
     }
@@ -313,7 +313,7 @@ void mr_context_streams_end(struct mr_context *context)
 
 void mr_context_streams_release(struct mr_context *context)
 {
-    /* The thread that ran the last command may not be out of the lock yet. */
+    /* The thread that ran the last command may still hold the lock. */
     mr_lock_take(&context->legacy->lock);
     mr_lock_drop(&context->legacy->lock);
     mr_object_drop(context->legacy);

@@ -34,7 +34,7 @@
 static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data),
                  void *data);
 
-/* For `work`: only passes what is no work. */
+/* As `enough` of `work`: the thread completes records and passes waits, and runs no command. */
 static bool always(void *data)
 {
     (void)data;
@@ -47,8 +47,8 @@ static enum mr_stream_state state_of(struct mr_stream *stream)
 }
 
 #ifdef MR_LOCKS_CHECKED
-/* The changes of stream_private.h's drawing. RUNNING follows itself where a wait that the owner would let go for turns
- * out to be over. */
+/* The changes of stream_private.h's drawing. RUNNING may follow RUNNING: the owner wants to let go in front of a wait,
+ * and the wait turns out to be over. */
 static bool may_follow(enum mr_stream_state from, enum mr_stream_state to)
 {
     switch (from) {
@@ -508,8 +508,8 @@ void mr_stream_job_resume(struct mr_job *job)
         tell_end(stream, stream->running, status);
     mr_watch_ring();
     note_failure(stream, stream->running, status);
-    /* A worker that left a job last goes on with the stream. What runs in steps ends somewhere in them, and is not
-     * kept waiting. */
+    /* A worker that left a job last goes on with the stream. Work of several steps ends inside of one of them, on a
+     * thread that has other steps to go on with. */
     bool goes_on = mr_engine_on_worker() && stream->running->kind != MR_COMMAND_ASYNC;
     (void)work(stream, stream->running, status, goes_on ? NULL : always, NULL);
 }

@@ -26,7 +26,7 @@ CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out) __attribute_
 /* As mr_stream_resolve, for the few calls that hardware allows inside host functions. */
 CUresult mr_stream_find(CUstream handle, struct mr_stream **out) __attribute__((warn_unused_result));
 
-/* For calls that found another argument bad: hardware looks for the context of a default stream before that.
+/* For calls that have found another argument bad: hardware checks the context of a default stream first.
  * CUDA_ERROR_INVALID_CONTEXT or CUDA_ERROR_CONTEXT_IS_DESTROYED if the handle is a default stream's and there is no
  * context, else CUDA_SUCCESS. */
 CUresult mr_stream_default_missing(CUstream handle) __attribute__((cold, warn_unused_result));
@@ -53,7 +53,7 @@ int mr_stream_priority(struct mr_stream *stream);
 uint64_t mr_stream_id(const struct mr_stream *stream);
 int mr_stream_sync_policy(struct mr_stream *stream);
 void mr_stream_set_sync_policy(struct mr_stream *stream, int policy);
-/* Moved into the range. For work that is taken up from now on. */
+/* The priority is moved into the range. It counts for work that is taken up from now on. */
 void mr_stream_set_priority(struct mr_stream *stream, int priority);
 bool mr_stream_is_default(const struct mr_stream *stream);
 bool mr_stream_is_legacy(const struct mr_stream *stream);
@@ -72,11 +72,11 @@ void mr_stream_set_seat_hook(void (*ended)(struct mr_stream *stream));
  * was done at once. */
 CUresult mr_stream_submit(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
 
-/* The last thing in a call that has submitted commands with a weight: where more weight than MR_STREAM_MOST waits in
- * the stream, waits until half of that is done (the calling thread helps) or the context fails. Hardware holds about a
- * thousand kernels, copies, fills, memory operations and graphs and blocks then, so no program that is right there is
- * held up here by work that only it could let go on. The thread leaves its visit meanwhile, and holds no lock. Never
- * waits in a host function, or on a thread of the engine. */
+/* The last thing in a call that has submitted commands with a weight. If more weight than MR_STREAM_MOST waits in the
+ * stream, it waits until half of that is done (the calling thread helps) or the context fails. Hardware blocks as well
+ * once about a thousand kernels, copies, fills, memory operations and graphs wait. So a program that works there never
+ * waits here for something that only the program itself could let go on. The thread leaves its visit meanwhile, and
+ * holds no lock. Never waits in a host function, or on a thread of the engine. */
 #define MR_STREAM_MOST 65536u
 void mr_stream_hold_back(struct mr_stream *stream);
 

@@ -54,7 +54,7 @@ enum mr_stream_state { MR_STREAM_IDLE, MR_STREAM_READY, MR_STREAM_RUNNING, MR_ST
 
 struct mr_stream {
     struct mr_object object;
-    struct mr_context *context;        /* counted, but by the legacy stream */
+    struct mr_context *context;        /* counted, except by the legacy stream */
     unsigned flags;                    /* CU_STREAM_NON_BLOCKING or 0 */
     _Atomic int priority;
     uint64_t id;                       /* cuStreamGetId */

@@ -185,7 +185,7 @@ static bool may_help(const struct wait *wait, enum policy policy)
     return policy != POLICY_SLEEP || wait->own || mr_engine_look().workers == 0;
 }
 
-/* Waits that an observer which says what may begin was told of. */
+/* The waits that were told to an observer which says what may begin. */
 static mr_lock told_lock = MR_LOCK_INIT(WAITERS);
 static struct mr_list told = {&told, &told};
 
@@ -471,7 +471,7 @@ CUresult mr_stream_synchronize(struct mr_stream *stream)
     struct mr_context *context = stream->context;
     if (mr_stream_idle(stream) && !has_listed(stream))
         return mr_context_error(context);
-    /* One that has gone since it was found has nothing to do any more. */
+    /* A stream that has gone since it was found has no work left. */
     if (!mr_object_try_hold(context))
         return mr_context_error(context);
     CUresult status = CUDA_SUCCESS;
