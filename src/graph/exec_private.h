@@ -95,7 +95,8 @@ struct mr_plan {
     struct mr_task task; /* invites threads */
     mr_lock lock; /* guards what follows */
     struct mr_ready ready, host; /* steps for any thread, and for workers only */
-    struct mr_ready held; /* steps that an observer doesn't let begin yet; asked about again by who takes the task */
+    struct mr_ready
+        held; /* steps that an observer doesn't let begin yet; asked about again by the thread that takes the task */
     uint64_t held_ticket; /* the gate's, of the first of them */
     bool invited; /* the task is queued or held by the gate, or taken and not yet begun */
     bool offered;

@@ -147,7 +147,7 @@ struct mr_graph {
     unsigned execs; /* executable graphs alive that were made of it (graphs with allocation nodes can have one) */
 };
 
-/* Guards the topology of all graphs. A leaf: nothing is taken under it but the allocator's and the registry's locks. */
+/* Guards the topology of all graphs. A leaf: under it only the allocator's and the registry's locks are taken. */
 extern mr_lock mr_graph_lock;
 
 /* An empty graph with a live handle; NULL when memory is short. */

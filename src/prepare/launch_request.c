@@ -119,7 +119,7 @@ static CUresult prepare(const struct mr_launch_request *request, struct mr_funct
     return CUDA_SUCCESS;
 }
 
-/* The context in which a function is launched that no stream places: its own, or the current one for a kernel of a
+/* The context of a launch that names no stream which has one: the function's own, or the current one for a kernel of a
  * library. */
 static CUresult own_context(const struct mr_launch_request *request, struct mr_context **out)
 {

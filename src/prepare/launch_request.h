@@ -20,7 +20,7 @@ struct mr_launch_request {
     int priority;                  /* moved into the range */
     const CUlaunchAttribute *attributes; /* as given, checked; for captures */
     size_t attribute_count;
-    bool cooperative;              /* all blocks together: so says one of the attributes */
+    bool cooperative;              /* one of the attributes asks for all blocks together */
 };
 
 struct mr_context;
@@ -28,7 +28,7 @@ struct mr_entry;
 struct mr_function;
 struct mr_launch;
 
-/* Checks everything but the stream and makes the launch, for `context`; NULL: the function's own, or the current one
+/* Checks everything except the stream and makes the launch, for `context`; NULL: the function's own, or the current one
  * for a kernel of a library. The caller owns the launch. *info is the entry's description, which lives as long as the
  * launch. */
 CUresult mr_launch_prepare(const struct mr_launch_request *request, struct mr_context *context, struct mr_launch **out,

@@ -28,7 +28,7 @@ void mr_again_words(const struct mr_words *words, struct mr_words *out)
         else
             mr_words_add(out, words->items[i], "");
     }
-    /* Its macros have been spent, and what it says of the text it has said of the source. */
+    /* The macros are expanded already, and clang has given its warnings about the source before. */
     mr_words_add(out, "-Wno-unused", "");
     out->failed = out->failed || words->failed;
 }

@@ -7,13 +7,13 @@
 
 #include "ptx/verify.h"
 
-/* One that has another name, 110, since CUDA 13. */
+/* An architecture that is called 110 since CUDA 13. */
 #define RENAMED 101
 
-/* The newest that clang 19 knows. */
+/* The newest architecture that clang 19 knows. */
 #define CLANG_NEWEST 90
 
-/* An older one that it does not know. */
+/* An older architecture that clang 19 does not know. */
 #define UNKNOWN_TO_CLANG 88
 
 static const int known[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};

@@ -40,8 +40,8 @@ void mr_ptx_arch_clang_words(unsigned capability, struct mr_words *words);
  * of PTX that this needs. */
 void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out);
 
-/* Whether an option of the assembler's can be taken: what it would change is messages, or machine code that the CPU has
- * none of. */
+/* Whether an option for the assembler can be taken: it would only change messages, or machine code for GPUs, which
+ * nobody makes here. */
 bool mr_ptx_assembler_option_is_idle(const char *option);
 
 /* Whether it asks what each kernel uses: -v, --verbose. Such options are idle, too. */

@@ -155,8 +155,8 @@ static enum mr_ptx_container_status unpack(const struct entry *entry, struct mr_
     return MR_PTX_CONTAINER_OK;
 }
 
-/* May the program read these bytes, of which the first is there? What ends in the page that it begins in is there for
- * sure, whatever the size of pages. */
+/* May the program read these bytes, of which the first is there? A range that ends in the page in which it begins is
+ * there for sure, whatever the size of pages. */
 static bool is_there(const unsigned char *bytes, uint64_t size)
 {
     uintptr_t start = (uintptr_t)bytes;

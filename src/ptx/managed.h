@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Managed variables in PTX that clang 19 made of CUDA C++. It knows them in HIP
- * alone, so the device headers give `__managed__` variables a section of their
- * own. Sections are in clang's IR but not in its PTX: the names come from
- * the one, and the declarations in the other get `.attribute(.managed)`.
- */
+/* Managed variables in PTX that clang 19 made of CUDA C++. clang knows such variables in HIP alone, so the device
+ * headers give `__managed__` variables a section of their own. Sections are in clang's IR but not in its PTX: the names
+ * come from the one, and the declarations in the other get `.attribute(.managed)`. */
 #ifndef MR_PTX_MANAGED_H
 #define MR_PTX_MANAGED_H
 

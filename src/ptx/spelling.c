@@ -3,8 +3,8 @@
  *
  * The text is read token by token, as the preprocessor would before it looks at directives: comments, strings and raw
  * strings are passed over, and what stands in a macro's definition is text like any other. Launches are told by their
- * opening, `<<` and then `<`, which nothing else in C++ has but an operator function's name. They end at the first `>>`
- * and `>` that stand outside of brackets and before a `(` or the line's end. */
+ * opening, `<<` and then `<`, which only an operator function's name has otherwise. They end at the first `>>` and `>`
+ * that stand outside of brackets and before a `(` or the line's end. */
 #include "ptx/spelling.h"
 
 #include <ctype.h>

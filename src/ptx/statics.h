@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Variables local to a source, in PTX that clang 19 made of it.
+/* Variables local to a source, in PTX that clang 19 made of it.
  *
- * In relocatable PTX those that the host names get a longer name, which no other source has; but a
- * kernel before the host's first use knows them by the short
- * one, and declares that as defined elsewhere. It is nowhere.
- */
+ * In relocatable PTX those that the host names get a longer name, which no other source has; but a kernel before the
+ * host's first use knows them by the short one, and declares that as defined elsewhere. No source defines that. */
 #ifndef MR_PTX_STATICS_H
 #define MR_PTX_STATICS_H
 
