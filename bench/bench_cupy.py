@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part "cupy" of bench/run.py: CuPy on Millrace beside NumPy on one core, in one process. Prints `name value` lines; times are in milliseconds.
-With BENCH_PROCESSOR_TIME they are processor time, of all cores together: the median of the rounds.
+"""The part "cupy" of bench/run.py: CuPy on Millrace beside NumPy on one core, in one process. Prints `name value`
+lines; times are in milliseconds. With BENCH_PROCESSOR_TIME they are processor time, of all cores together: the median
+of the rounds.
 
 Status 77 if CuPy or NumPy is not there. bench/run.py starts it with the Python that clients/cupy.sh has set up."""
 import os

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part "pycuda" of bench/run.py: four PyCUDA programs like the seed's, which bench/pycuda.c does in C: arrays in one stream, a stream each, a stream
-each with events around the kernels, and a context in a thread each. Prints `name value` lines as pycuda.c does; best of some rounds.
+"""The part "pycuda" of bench/run.py: four PyCUDA programs like the seed's, which bench/pycuda.c does in C: arrays in
+one stream, a stream each, a stream each with events around the kernels, and a context in a thread each. Prints `name
+value` lines as pycuda.c does; best of some rounds.
 
     bench_pycuda.py [ARRAYS [LENGTH]]
 
-Status 77 if PyCUDA is not there. bench/run.py starts it with the Python that clients/pycuda.sh has set up. With BENCH_PROCESSOR_TIME in the environment, times are those
-of all processors that worked for this process, its compiler not counted."""
+Status 77 if PyCUDA is not there. bench/run.py starts it with the Python that clients/pycuda.sh has set up. With
+BENCH_PROCESSOR_TIME in the environment, times are those of all processors that worked for this process, its compiler
+not counted."""
 import os
 import pathlib
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `millrace check` costs kernels and calls: check.c with it and without it, by turns, in one run. With BENCH_PROCESSOR_TIME, processor time."""
+"""What `millrace check` costs kernels and calls: check.c with it and without it, by turns, in one run. With
+BENCH_PROCESSOR_TIME, processor time."""
 import pathlib
 import sys
 import tempfile
@@ -17,7 +18,8 @@ CALL_GOAL = 200
 
 
 def run_check(build: pathlib.Path) -> dict[str, float]:
-    """The best of some turns of each, after one that compiles kernels: into a cache of its own, so that it compiles all."""
+    """The best of some turns of each, after one that compiles kernels: into a cache of its own, so that it compiles
+    all."""
     program, figures = build / "bench" / "bench_check", {}
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report"

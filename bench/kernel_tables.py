@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of the benchmark: beside the same work in C with OpenMP and in OpenCL on PoCL, as fractions of what the machine can do at most,
-and how long they take to compile."""
+"""The kernels of the benchmark: beside the same work in C with OpenMP and in OpenCL on PoCL, as fractions of what the
+machine can do at most, and how long they take to compile."""
 import os
 import pathlib
 import sys
@@ -30,8 +30,8 @@ MODULES = [("bench_more_kernels.ptx", "the eleven kernels", False), ("bench_thou
 
 
 def compile_times(programs: pathlib.Path, name: str) -> dict[str, dict[str, float]]:
-    """Times of a module from PTX to machine code, the best of some processes: with an empty cache folder, the first versions of its kernels and the optimised ones,
-    and with what such a process has left there."""
+    """Times of a module from PTX to machine code, the best of some processes: with an empty cache folder, the first
+    versions of its kernels and the optimised ones, and with what such a process has left there."""
     times = {"cold": {}, "optimised": {}, "cached": {}}
     for _ in range(COLD_TURNS):
         with tempfile.TemporaryDirectory() as cache:
@@ -74,7 +74,8 @@ def geometric_mean(ratios: list[float]) -> float:
 
 
 def fraction_of_peak(name: str, ours: dict, peak: dict) -> str:
-    """The greater of a kernel's two fractions of what the machine can do, and whether it is memory's or arithmetic's."""
+    """The greater of a kernel's two fractions of what the machine can do, and whether it is memory's or
+    arithmetic's."""
     milliseconds = ours.get(f"{name}_ms")
     if not milliseconds or not peak:
         return ""

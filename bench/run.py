@@ -5,11 +5,11 @@
 
 runs only the parts that are named: see --help.
 
-With BENCH_PROCESSOR_TIME in the environment, the tables of kernels, of millrace check and of PyCUDA's programs are of processor time, both sides: for
-machines that do other work as well.
+With BENCH_PROCESSOR_TIME in the environment, the tables of kernels, of millrace check and of PyCUDA's programs are of
+processor time, both sides: for machines that do other work as well.
 
-Absolute times drift from machine to machine; what counts are the ratios, measured side by side in this run. The NVIDIA column is a
-recording (bench/nvidia-h200.txt), kept for orientation.
+Absolute times drift from machine to machine; what counts are the ratios, measured side by side in this run. The NVIDIA
+column is a recording (bench/nvidia-h200.txt), kept for orientation.
 """
 import argparse
 import os
@@ -305,7 +305,8 @@ def run_cupy(build: pathlib.Path) -> dict[str, float]:
 
 
 def run_pycuda(build: pathlib.Path, folder: str) -> tuple[dict, dict]:
-    """PyCUDA's programs, with the PyCUDA that clients/pycuda.sh has built, and the C versions: by turns, the better figure of two runs. Nothing where it has not."""
+    """PyCUDA's programs, with the PyCUDA that clients/pycuda.sh has built, and the C versions: by turns, the better
+    figure of two runs. Nothing where it has not."""
     python, in_python, in_c = client_python("pycuda"), {}, {}
     commands = [(in_python, [build / "bin" / "millrace", "run", "--", python, HERE / "bench_pycuda.py"]), (in_c, [build / "bench" / "bench_pycuda"])]
     for turn in range(2 if python else 0):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `millrace run` costs a program before its first line: with the loader's companion (src/libs/redirect/) and without it, by turns."""
+"""What `millrace run` costs a program before its first line: with the loader's companion (src/libs/redirect/) and
+without it, by turns."""
 import os
 import pathlib
 import resource

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joins the kernels of PTX files into one module of at least 1,000 lines of instructions: thousand_lines.py OUT IN...
 
-Kernels are taken whole and in order; when there are no more, they are taken from the first one on again, under a name with a number behind. What precedes the
-first kernel is that of the first file.
+Kernels are taken whole and in order; when there are no more, they are taken from the first one on again, under a name
+with a number behind. What precedes the first kernel is that of the first file.
 """
 import pathlib
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of bitsandbytes' wheel, unmodified, by ctypes and without PyTorch: quantising and back in two types beside
-NumPy. Its library is linked to cuBLAS, whose wheel has to be there to be loaded and is not called."""
+"""The kernels of bitsandbytes' wheel, unmodified, by ctypes and without PyTorch: quantising and back in two types
+beside NumPy. Its library is linked to cuBLAS, whose wheel has to be there to be loaded and is not called."""
 import ctypes
 import pathlib
 import sysconfig
@@ -31,7 +31,11 @@ def here(address, like):
 code = numpy.sort(numpy.concatenate([numpy.linspace(-1, 1, 255), [0.0]])).astype(numpy.float32)
 for kind, number in (("fp32", numpy.float32), ("fp16", numpy.float16)):
     values = numpy.random.default_rng(5).standard_normal(COUNT).astype(number)
-    largest, small, wide = numpy.zeros(COUNT // BLOCK, numpy.float32), numpy.zeros(COUNT, numpy.uint8), numpy.zeros(COUNT, number)
+    largest, small, wide = (
+        numpy.zeros(COUNT // BLOCK, numpy.float32),
+        numpy.zeros(COUNT, numpy.uint8),
+        numpy.zeros(COUNT, number),
+    )
     codes, source, most, numbers, result = (there(array) for array in (code, values, largest, small, wide))
     getattr(library, f"cquantize_blockwise_{kind}")(codes, source, most, numbers, ctypes.c_int(BLOCK), ctypes.c_int(COUNT))
     assert runtime.cudaDeviceSynchronize() == 0

@@ -17,7 +17,9 @@ half = there.to(ctranslate2.DataType.float16)
 assert half.device == "cuda"
 assert numpy.array_equal(numpy.array(half.to_device(ctranslate2.Device.cpu)), values.astype(numpy.float16))
 back = half.to(ctranslate2.DataType.float32)
-assert numpy.array_equal(numpy.array(back.to_device(ctranslate2.Device.cpu)), values.astype(numpy.float16).astype(numpy.float32))
+assert numpy.array_equal(
+    numpy.array(back.to_device(ctranslate2.Device.cpu)), values.astype(numpy.float16).astype(numpy.float32)
+)
 
 bits = values.view(numpy.uint32)
 rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(numpy.float32)

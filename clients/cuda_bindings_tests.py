@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda-bindings, area by area: the driver's events, streams, memory, modules, linker, graphs and errors; NVRTC's programs; nvJitLink. For pytest."""
+"""cuda-bindings, area by area: the driver's events, streams, memory, modules, linker, graphs and errors; NVRTC's
+programs; nvJitLink. For pytest."""
 import ctypes
 
 import numpy
@@ -45,7 +46,11 @@ def context():
 
 def compiled(source, *options, name=b"source.cu", headers=(), expressions=()):
     """The PTX, and the lowered names of the expressions."""
-    program = ok(nvrtc.nvrtcCreateProgram(source, name, len(headers), [text for _, text in headers], [name for name, _ in headers]))
+    program = ok(
+        nvrtc.nvrtcCreateProgram(
+            source, name, len(headers), [text for _, text in headers], [name for name, _ in headers]
+        )
+    )
     for expression in expressions:
         ok(nvrtc.nvrtcAddNameExpression(program, expression))
     options = [b"--gpu-architecture=compute_80", *options]
@@ -147,7 +152,9 @@ class TestEvents:
 
     def test_elapsed(self, stream, latch):
         hold, release = latch
-        start, end, plain = (ok(driver.cuEventCreate(flags)) for flags in (0, 0, driver.CUevent_flags.CU_EVENT_DISABLE_TIMING))
+        start, end, plain = (
+            ok(driver.cuEventCreate(flags)) for flags in (0, 0, driver.CUevent_flags.CU_EVENT_DISABLE_TIMING)
+        )
         ok(driver.cuEventRecord(start, stream))
         hold(stream)
         for event in (end, plain):
@@ -183,7 +190,11 @@ class TestStreams:
     def test_facts(self, stream):
         least, greatest = ok(driver.cuCtxGetStreamPriorityRange())
         high = ok(driver.cuStreamCreateWithPriority(driver.CUstream_flags.CU_STREAM_NON_BLOCKING, greatest))
-        assert greatest < least and ok(driver.cuStreamGetPriority(high)) == greatest and ok(driver.cuStreamGetPriority(stream)) == least
+        assert (
+            greatest < least
+            and ok(driver.cuStreamGetPriority(high)) == greatest
+            and ok(driver.cuStreamGetPriority(stream)) == least
+        )
         assert ok(driver.cuStreamGetFlags(high)) == 1
         assert int(ok(driver.cuStreamGetCtx(high))) == int(ok(driver.cuCtxGetCurrent()))
         assert ok(driver.cuStreamGetId(high)) != ok(driver.cuStreamGetId(stream))
@@ -211,7 +222,10 @@ class TestStreams:
         assert calls == [1, 2]
 
     def test_bad_handle(self):
-        assert driver.cuStreamSynchronize(driver.CUstream(0x1234567))[0] in (driver.CUresult.CUDA_ERROR_INVALID_HANDLE, driver.CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED)
+        assert driver.cuStreamSynchronize(driver.CUstream(0x1234567))[0] in (
+            driver.CUresult.CUDA_ERROR_INVALID_HANDLE,
+            driver.CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED,
+        )
 
 
 class TestMemory:
@@ -256,8 +270,17 @@ class TestMemory:
         device = ok(driver.cuMemAlloc(256))
         assert ok(driver.cuPointerGetAttribute(attributes.CU_POINTER_ATTRIBUTE_IS_MANAGED, managed))
         assert not ok(driver.cuPointerGetAttribute(attributes.CU_POINTER_ATTRIBUTE_IS_MANAGED, device))
-        kind, size, start = ok(driver.cuPointerGetAttributes(3, [attributes.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, attributes.CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-                                                                attributes.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR], device))
+        kind, size, start = ok(
+            driver.cuPointerGetAttributes(
+                3,
+                [
+                    attributes.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                    attributes.CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                    attributes.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                ],
+                device,
+            )
+        )
         assert (int(kind), size, int(start)) == (int(driver.CUmemorytype.CU_MEMORYTYPE_DEVICE), 256, int(device))
         for memory in (managed, device):
             ok(driver.cuMemFree(memory))
@@ -283,7 +306,10 @@ class TestMemory:
     def test_registered(self, stream):
         host = numpy.full(1 << 16, 3, dtype=numpy.int32)
         ok(driver.cuMemHostRegister(host.ctypes.data, host.nbytes, driver.CU_MEMHOSTREGISTER_DEVICEMAP))
-        assert driver.cuMemHostRegister(host.ctypes.data, host.nbytes, 0)[0] == driver.CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+        assert (
+            driver.cuMemHostRegister(host.ctypes.data, host.nbytes, 0)[0]
+            == driver.CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+        )
         ok(driver.cuMemsetD32Async(ok(driver.cuMemHostGetDevicePointer(host.ctypes.data, 0)), 4, COUNT, stream))
         ok(driver.cuStreamSynchronize(stream))
         assert (host[:COUNT] == 4).all() and (host[COUNT:] == 3).all()
@@ -294,7 +320,11 @@ class TestMemory:
         properties.type = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
         properties.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
         properties.location.id = 0
-        size = ok(driver.cuMemGetAllocationGranularity(properties, driver.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM))
+        size = ok(
+            driver.cuMemGetAllocationGranularity(
+                properties, driver.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
+            )
+        )
         handle, address = ok(driver.cuMemCreate(size, properties, 0)), ok(driver.cuMemAddressReserve(2 * size, 0, 0, 0))
         access = driver.CUmemAccessDesc()
         access.location, access.flags = properties.location, driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
@@ -322,7 +352,11 @@ class TestModules:
         assert out[0] == 693.5
 
     def test_parameters_as_addresses(self, stream, module, numbers):
-        values = [numpy.array([int(numbers)], numpy.uint64), numpy.array([11], numpy.int32), numpy.array([COUNT], numpy.uint32)]
+        values = [
+            numpy.array([int(numbers)], numpy.uint64),
+            numpy.array([11], numpy.int32),
+            numpy.array([COUNT], numpy.uint32),
+        ]
         pointers = numpy.array([value.ctypes.data for value in values], numpy.uint64)
         function = ok(driver.cuModuleGetFunction(module, b"add"))
         ok(driver.cuLaunchKernel(function, 8, 1, 1, 64, 1, 1, 0, stream, pointers.ctypes.data, 0))
@@ -352,8 +386,12 @@ class TestModules:
     def test_error_log(self):
         log = bytearray(500)
         options = driver.CUjit_option
-        status, module = driver.cuModuleLoadDataEx(b".version 7.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n nonsense;\n}\n\0", 2,
-                                                   [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES], [log, len(log)])
+        status, module = driver.cuModuleLoadDataEx(
+            b".version 7.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n nonsense;\n}\n\0",
+            2,
+            [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES],
+            [log, len(log)],
+        )
         assert status == driver.CUresult.CUDA_ERROR_INVALID_PTX and module is None
         assert b"line 6" in log and b"nonsense" in log
 
@@ -369,7 +407,14 @@ class TestModules:
 
     def test_launch_with_attributes(self, stream, module, numbers):
         config = driver.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX, config.blockDimY, config.blockDimZ = 8, 1, 1, 64, 1, 1
+        config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX, config.blockDimY, config.blockDimZ = (
+            8,
+            1,
+            1,
+            64,
+            1,
+            1,
+        )
         config.hStream = stream
         attribute = driver.CUlaunchAttribute()
         attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PRIORITY
@@ -380,7 +425,10 @@ class TestModules:
 
     def test_bad_launch(self, stream, module, numbers):
         function = ok(driver.cuModuleGetFunction(module, b"add"))
-        assert driver.cuLaunchKernel(function, 1, 1, 1, 2048, 1, 1, 0, stream, ((numbers, 1, COUNT), ADD_TYPES), 0)[0] == driver.CUresult.CUDA_ERROR_INVALID_VALUE
+        assert (
+            driver.cuLaunchKernel(function, 1, 1, 1, 2048, 1, 1, 0, stream, ((numbers, 1, COUNT), ADD_TYPES), 0)[0]
+            == driver.CUresult.CUDA_ERROR_INVALID_VALUE
+        )
 
 
 RELOCATABLE = [b"extern __device__ int twice(int); extern \"C\" __global__ void k(int *p) { p[threadIdx.x] = twice(p[threadIdx.x]) + 1; }",
@@ -416,7 +464,11 @@ class TestLinker:
     def test_driver_missing_definition(self, parts):
         log = bytearray(500)
         options = driver.CUjit_option
-        state = ok(driver.cuLinkCreate(2, [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES], [log, len(log)]))
+        state = ok(
+            driver.cuLinkCreate(
+                2, [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES], [log, len(log)]
+            )
+        )
         ok(driver.cuLinkAddData(state, driver.CUjitInputType.CU_JIT_INPUT_PTX, parts[0], len(parts[0]), b"uses.ptx", 0, [], []))
         assert driver.cuLinkComplete(state)[0] == driver.CUresult.CUDA_ERROR_UNKNOWN
         assert b"twice" in log
@@ -452,7 +504,11 @@ class TestPrograms:
         major, minor = ok(nvrtc.nvrtcVersion())
         assert (major, minor) == (13, 0)
         architectures = ok(nvrtc.nvrtcGetSupportedArchs())
-        assert len(architectures) == ok(nvrtc.nvrtcGetNumSupportedArchs()) and 80 in architectures and sorted(architectures) == architectures
+        assert (
+            len(architectures) == ok(nvrtc.nvrtcGetNumSupportedArchs())
+            and 80 in architectures
+            and sorted(architectures) == architectures
+        )
 
     def test_headers_and_options(self, stream, numbers):
         source = b'#include "mine/size.h"\nextern "C" __global__ void k(int *p) { p[blockIdx.x * blockDim.x + threadIdx.x] = SIZE + EXTRA; }\n'
@@ -553,7 +609,10 @@ class TestGraphs:
             ok(driver.cuGraphAddKernelNode(graphs[-1], [], 0, self.node(module, numbers, value)))
         executable = ok(driver.cuGraphInstantiate(graphs[0], 0))
         ok(driver.cuGraphLaunch(executable, stream))
-        assert ok(driver.cuGraphExecUpdate(executable, graphs[1])).result == driver.CUgraphExecUpdateResult.CU_GRAPH_EXEC_UPDATE_SUCCESS
+        assert (
+            ok(driver.cuGraphExecUpdate(executable, graphs[1])).result
+            == driver.CUgraphExecUpdateResult.CU_GRAPH_EXEC_UPDATE_SUCCESS
+        )
         ok(driver.cuGraphLaunch(executable, stream))
         assert_all(stream, numbers, 51)
         ok(driver.cuGraphExecDestroy(executable))

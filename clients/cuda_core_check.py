@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cuda-core programs lean on: streams that wait for events, buffers, kernels from PTX text and from C++ compiled here."""
+"""What cuda-core programs lean on: streams that wait for events, buffers, kernels from PTX text and from C++ compiled
+here."""
 import ctypes
 
 from cuda.bindings import driver

@@ -1,11 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda-core and cuda-bindings, area by area: events, streams, memory, programs, kernels, the linker, graphs. For pytest."""
+"""cuda-core and cuda-bindings, area by area: events, streams, memory, programs, kernels, the linker, graphs. For
+pytest."""
 import ctypes
 
 import pytest
 from cuda.bindings import driver
-from cuda.core import (Buffer, Device, DeviceMemoryResource, EventOptions, GraphMemoryResource, Kernel, LaunchConfig, LegacyPinnedMemoryResource, Linker, LinkerOptions,
-                       ManagedMemoryResource, ObjectCode, PinnedMemoryResource, Program, ProgramOptions, Stream, StreamOptions, VirtualMemoryResource, launch)
+from cuda.core import (
+    Buffer,
+    Device,
+    DeviceMemoryResource,
+    EventOptions,
+    GraphMemoryResource,
+    Kernel,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    Linker,
+    LinkerOptions,
+    ManagedMemoryResource,
+    ObjectCode,
+    PinnedMemoryResource,
+    Program,
+    ProgramOptions,
+    Stream,
+    StreamOptions,
+    VirtualMemoryResource,
+    launch,
+)
 from cuda.core.graph import GraphDefinition
 from cuda.core.utils import InMemoryProgramCache, StridedMemoryView, copy_batch
 
@@ -274,7 +294,9 @@ class TestMemory:
         buffer = resource(device).allocate(4 * COUNT)
         buffer.fill(b"\x03\x00\x00\x00", stream=stream)
         add(stream, code, buffer, 4)
-        numbers[0].copy_from(Buffer.from_handle(int(buffer.handle), 4 * COUNT), stream=stream)    # what is mapped is longer
+        numbers[0].copy_from(
+            Buffer.from_handle(int(buffer.handle), 4 * COUNT), stream=stream
+        )  # what is mapped is longer
         assert_all(stream, numbers, 7)
         buffer.close()
 
@@ -635,7 +657,11 @@ extern "C" __global__ void step(int *p, cudaGraphConditionalHandle handle)
         definition = GraphDefinition()
         first = definition.memset(numbers[0], 0, 4 * COUNT)
         second = first.launch(CONFIG, code.get_kernel("add"), numbers[0], ctypes.c_int(4), ctypes.c_uint32(COUNT))
-        assert list(first.succ) == [second] and list(second.pred) == [first] and (second.grid[0], second.block[0]) == (8, 64)
+        assert (
+            list(first.succ) == [second]
+            and list(second.pred) == [first]
+            and (second.grid[0], second.block[0]) == (8, 64)
+        )
         second.update(args=(numbers[0], ctypes.c_int(6), ctypes.c_uint32(COUNT)))
         graph = definition.instantiate()
         graph.launch(stream)
@@ -673,7 +699,12 @@ class TestDevices:
         assert "Millrace" in device.name and len(device.uuid) == 36
         assert device.compute_capability.major >= 7
         properties = device.properties
-        assert properties.warp_size == 32 and properties.max_threads_per_block == 1024 and properties.multiprocessor_count > 0 and properties.clock_rate > 0
+        assert (
+            properties.warp_size == 32
+            and properties.max_threads_per_block == 1024
+            and properties.multiprocessor_count > 0
+            and properties.clock_rate > 0
+        )
         assert properties.cooperative_launch and properties.managed_memory
 
     def test_sync(self, device, stream, code, numbers):

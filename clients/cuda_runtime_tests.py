@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda.bindings.runtime, area by area: devices, memory, streams, events, host functions, graphs, arrays and textures, libraries and launches, pools,
-managed memory, IPC handles, errors. With CUDA 12's package and 13's. For pytest."""
+"""cuda.bindings.runtime, area by area: devices, memory, streams, events, host functions, graphs, arrays and textures,
+libraries and launches, pools, managed memory, IPC handles, errors. With CUDA 12's package and 13's. For pytest."""
 import ctypes
 import time
 
@@ -225,7 +225,9 @@ def test_capture(ptx, stream, device_memory):
     launch(add, stream, device_memory, 2, COUNT, kinds=(ctypes.c_void_p, ctypes.c_int, ctypes.c_uint))
     ok(runtime.cudaMemsetAsync(device_memory, 0, 4, stream))
     assert ok(runtime.cudaStreamIsCapturing(stream)) == runtime.cudaStreamCaptureStatus.cudaStreamCaptureStatusActive
-    assert ok(runtime.cudaStreamGetCaptureInfo(stream))[0] == runtime.cudaStreamCaptureStatus.cudaStreamCaptureStatusActive
+    assert (
+        ok(runtime.cudaStreamGetCaptureInfo(stream))[0] == runtime.cudaStreamCaptureStatus.cudaStreamCaptureStatusActive
+    )
     graph = ok(runtime.cudaStreamEndCapture(stream))
     nodes, count = ok(runtime.cudaGraphGetNodes(graph, 4))
     assert count == 2

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CuPy area by area: arrays, raw kernels, reductions by CUB, sorting by Thrust, streams, events, graphs, memory, fused and JIT kernels. Each against NumPy."""
+"""CuPy area by area: arrays, raw kernels, reductions by CUB, sorting by Thrust, streams, events, graphs, memory, fused
+and JIT kernels. Each against NumPy."""
 import cupy
 import cupyx.jit
 import numpy

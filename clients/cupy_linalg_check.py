@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CuPy's matrix products and what of its linalg needs cuBLAS alone, each against NumPy. (CuPy refuses them while a stream is captured.)"""
+"""CuPy's matrix products and what of its linalg needs cuBLAS alone, each against NumPy. (CuPy refuses them while a
+stream is captured.)"""
 import cupy
 import numpy
 
@@ -23,8 +24,16 @@ def same(got, wanted, kind):
 
 def products():
     for kind in "fdFDe":
-        for shapes in (((37, 53), (53, 29)), ((300, 280), (280, 310)), ((5, 37, 53), (5, 53, 29)), ((53,), (53, 29)), ((37, 53), (53,)),
-                       ((2, 3, 8, 9), (3, 9, 4)), ((1, 1), (1, 1)), ((0, 5), (5, 3))):
+        for shapes in (
+            ((37, 53), (53, 29)),
+            ((300, 280), (280, 310)),
+            ((5, 37, 53), (5, 53, 29)),
+            ((53,), (53, 29)),
+            ((37, 53), (53,)),
+            ((2, 3, 8, 9), (3, 9, 4)),
+            ((1, 1), (1, 1)),
+            ((0, 5), (5, 3)),
+        ):
             a, b = matrix(shapes[0], kind), matrix(shapes[1], kind)
             same(cupy.asarray(a) @ cupy.asarray(b), a @ b, kind)
         a, b = matrix((40, 50), kind), matrix((40, 50), kind)

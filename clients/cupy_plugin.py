@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plugin for pytest under CuPy's own tests: many of them take their input from cupy.random's old interface, which is cuRAND's host library and can't work
-here. NumPy draws those numbers instead, so that what the tests are about can be tested. Tests of cupy.random itself are not run with it.
+"""A plugin for pytest under CuPy's own tests: many of them take their input from cupy.random's old interface, which is
+cuRAND's host library and can't work here. NumPy draws those numbers instead, so that what the tests are about can be
+tested. Tests of cupy.random itself are not run with it.
 
-cupy.asfortranarray is cuBLAS where the array is a matrix of float or double. Tests of sorts, searches and sums use it for their input; there the elements are
-copied into the other order by CuPy's own kernel. Tests whose name says that they are about it get CuPy's.
+cupy.asfortranarray is cuBLAS where the array is a matrix of float or double. Tests of sorts, searches and sums use it
+for their input; there the elements are copied into the other order by CuPy's own kernel. Tests whose name says that
+they are about it get CuPy's.
 
-CUPY_TESTS_ONE_IN=N keeps a fixed sample: about one test in N of those that are collected, chosen by a checksum of the test's class, name and parameters, so that the
-same tests run each time and all kinds of parameters occur."""
+CUPY_TESTS_ONE_IN=N keeps a fixed sample: about one test in N of those that are collected, chosen by a checksum of the
+test's class, name and parameters, so that the same tests run each time and all kinds of parameters occur."""
 import os
 import zlib
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel Tuner, unmodified: it tries a kernel in several shapes, checks each result, and times each by events. Through what the argument
-names: CuPy (its wheel), or NVCUDA (cuda.bindings)."""
+"""Kernel Tuner, unmodified: it tries a kernel in several shapes, checks each result, and times each by events. Through
+what the argument names: CuPy (its wheel), or NVCUDA (cuda.bindings)."""
 import sys
 
 import kernel_tuner

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conformance tests of the runtime library and the examples, built by NVIDIA's compiler with its defaults or linked with NVIDIA's static runtime
-library, and started by millrace run. For pytest.
+"""The conformance tests of the runtime library and the examples, built by NVIDIA's compiler with its defaults or linked
+with NVIDIA's static runtime library, and started by millrace run. For pytest.
 
-BUILD: Millrace's build folder. RUNTIME: a folder with NVIDIA's include and lib/libcudart_static.a. NVCC: the compiler, whose own runtime library is passed
-over for RUNTIME's; without one, only the tests in C are run. HEADERS: a folder with more of NVIDIA's headers (crt).
+BUILD: Millrace's build folder. RUNTIME: a folder with NVIDIA's include and lib/libcudart_static.a. NVCC: the compiler,
+whose own runtime library is passed over for RUNTIME's; without one, only the tests in C are run. HEADERS: a folder with
+more of NVIDIA's headers (crt).
 """
 import os
 import pathlib
@@ -30,12 +31,21 @@ nvcc_only = pytest.mark.skipif(not NVCC, reason="this version has no nvcc on PyP
 
 def run(*command, **environment):
     environment = dict(os.environ, MILLRACE_DEVICES="2", **environment)
-    done = subprocess.run([str(word) for word in command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [str(word) for word in command],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
-# A runtime library of a later version than the compiler's: it can't be asked for the headers' version, and nvlink refuses its device part.
+# A runtime library of a later version than the compiler's: it can't be asked for the headers' version, and nvlink
+# refuses its device part.
 later = pytest.mark.skipif(bool(NVCC) and RUNTIME != pathlib.Path(NVCC).parent.parent, reason="the compiler is older than the runtime library")
 
 

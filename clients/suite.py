@@ -5,10 +5,10 @@
     suite.py pytest   SUITE OUTPUT -- PYTHON-COMMAND… FILE…      one process of pytest
     suite.py unittest SUITE OUTPUT -- PYTHON-COMMAND… MODULE…    a process for each module, two at a time
 
-docs/clients.md is the one home of what is expected: a row "| SUITE | passed | failed | skipped |" in its table of counts, and in the tables of
-what is left out a row "| SUITE | test | reason |" for each test (or file, class or beginning of a test's name) that is not run. OUTPUT is a folder for logs
-and results. The last line printed is "SUITE: N passed, N failed, N skipped, N left out"; the status is 0 if no fewer tests pass
-than the docs state and no more fail.
+docs/clients.md is the one home of what is expected: a row "| SUITE | passed | failed | skipped |" in its table of
+counts, and in the tables of what is left out a row "| SUITE | test | reason |" for each test (or file, class or
+beginning of a test's name) that is not run. OUTPUT is a folder for logs and results. The last line printed is "SUITE: N
+passed, N failed, N skipped, N left out"; the status is 0 if no fewer tests pass than the docs state and no more fail.
 """
 import concurrent.futures
 import json
@@ -62,7 +62,14 @@ def run_pytest(output, names, command, files):
         arguments += [f"--deselect={os.path.relpath(file, root)}::{name}" for name in names]
     with open(output / "log.txt", "wb") as log:
         try:
-            subprocess.run(command + arguments + files, cwd=output, stdout=log, stderr=subprocess.STDOUT, timeout=SUITE_SECONDS, check=False)
+            subprocess.run(
+                command + arguments + files,
+                cwd=output,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                timeout=SUITE_SECONDS,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             return {f"the whole suite: not done in {SUITE_SECONDS} s": "failed"}
     if not report.exists():
@@ -77,8 +84,14 @@ def run_module(output, names, command, module):
     note = None
     with open(output / f"{module}.log", "wb") as log:
         try:
-            status = subprocess.run(command + [str(HERE / "unittest_module.py"), module, str(results), json.dumps(names)], cwd=output,
-                                    stdout=log, stderr=subprocess.STDOUT, timeout=MODULE_SECONDS, check=False).returncode
+            status = subprocess.run(
+                command + [str(HERE / "unittest_module.py"), module, str(results), json.dumps(names)],
+                cwd=output,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                timeout=MODULE_SECONDS,
+                check=False,
+            ).returncode
             if status != 0:
                 note = f"ended with status {status}"
         except subprocess.TimeoutExpired:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Triton kernels, each beside the same in NumPy. Arguments name the checks to run, by default all; --names prints the names.
+"""Triton kernels, each beside the same in NumPy. Arguments name the checks to run, by default all; --names prints the
+names.
 
-Triton compiles for the device that it finds and launches by the driver API; arrays are plain device memory here, so that nothing but Triton and NumPy takes part.
+Triton compiles for the device that it finds and launches by the driver API; arrays are plain device memory here, so
+that nothing but Triton and NumPy takes part.
 """
 import ctypes
 import os
@@ -31,7 +33,11 @@ class Array:
         self.dtype = kind or NAMES[self.host.dtype.name]
         self.pointer = ctypes.c_uint64()
         ok(driver.cuMemAlloc_v2(ctypes.byref(self.pointer), ctypes.c_size_t(max(self.host.nbytes, 1))))
-        ok(driver.cuMemcpyHtoD_v2(self.pointer, self.host.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(self.host.nbytes)))
+        ok(
+            driver.cuMemcpyHtoD_v2(
+                self.pointer, self.host.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(self.host.nbytes)
+            )
+        )
 
     def __del__(self):
         driver.cuMemFree_v2(self.pointer)
@@ -67,7 +73,8 @@ def same(got, wanted):
     np.testing.assert_array_equal(got, wanted)
 
 
-# --- elements -----------------------------------------------------------------------------------------------------------------
+# --- elements
+# -----------------------------------------------------------------------------------------------------------------
 
 @triton.jit
 def add_kernel(x, y, out, count, SIZE: tl.constexpr):
@@ -99,7 +106,11 @@ def functions_kernel(x, out, count, SIZE: tl.constexpr):
     tl.store(out + 6 * count + at, tl.floor(value) + tl.ceil(value), mask=inside)
     tl.store(out + 7 * count + at, tl.erf(value), mask=inside)
     tl.store(out + 8 * count + at, tl.exp2(value) + tl.log2(tl.abs(value) + 1.0), mask=inside)
-    tl.store(out + 9 * count + at, tl.fma(value, value, value) + tl.maximum(value, 0.5) + tl.clamp(value, -0.25, 0.25), mask=inside)
+    tl.store(
+        out + 9 * count + at,
+        tl.fma(value, value, value) + tl.maximum(value, 0.5) + tl.clamp(value, -0.25, 0.25),
+        mask=inside,
+    )
     tl.store(out + 10 * count + at, tl.sqrt_rn(tl.abs(value)) + tl.div_rn(value, 3.0), mask=inside)
 
 
@@ -110,8 +121,19 @@ def functions():
     out = zeros((11, count))
     functions_kernel[(triton.cdiv(count, 512),)](Array(x), out, count, SIZE=512)
     d = x.astype(np.float64)
-    wanted = [np.exp(d), np.log(abs(d) + 1), np.sin(d) + np.cos(d), np.sqrt(abs(d)), 1 / np.sqrt(abs(d) + 1), 1 / (1 + np.exp(-d)), np.floor(d) + np.ceil(d),
-              [erf(v) for v in d], np.exp2(d) + np.log2(abs(d) + 1), d * d + d + np.maximum(d, 0.5) + np.clip(d, -0.25, 0.25), np.sqrt(abs(d)) + d / 3]
+    wanted = [
+        np.exp(d),
+        np.log(abs(d) + 1),
+        np.sin(d) + np.cos(d),
+        np.sqrt(abs(d)),
+        1 / np.sqrt(abs(d) + 1),
+        1 / (1 + np.exp(-d)),
+        np.floor(d) + np.ceil(d),
+        [erf(v) for v in d],
+        np.exp2(d) + np.log2(abs(d) + 1),
+        d * d + d + np.maximum(d, 0.5) + np.clip(d, -0.25, 0.25),
+        np.sqrt(abs(d)) + d / 3,
+    ]
     for row, want in zip(out.get(), wanted):
         near(row, want, 1e-5)
 
@@ -140,7 +162,12 @@ def integers():
     same(got[0], quotient)
     same(got[1], x - quotient * y)
     same(got[2], (x << 3) ^ (y >> 2) | (x & y))
-    same(got[3], ((x.view(np.uint32).astype(np.uint64) * y.view(np.uint32).astype(np.uint64)) >> 32).astype(np.uint32).view(np.int32))
+    same(
+        got[3],
+        ((x.view(np.uint32).astype(np.uint64) * y.view(np.uint32).astype(np.uint64)) >> 32)
+        .astype(np.uint32)
+        .view(np.int32),
+    )
     same(got[4], np.where(x > y, x - y, ~x))
     same(got[5], np.minimum(x, y) + np.maximum(x, -y))
 
@@ -160,7 +187,13 @@ def conversions_kernel(x, half, bfloat_bits, eight, whole, back, count, SIZE: tl
 def conversions():
     count = 4000
     x = (normal(count) * 20).astype(np.float32)
-    half, bits, eight, whole, back = zeros(count, np.float16), zeros(count, np.uint16), zeros(count, np.uint8), zeros(count, np.int32), zeros(count)
+    half, bits, eight, whole, back = (
+        zeros(count, np.float16),
+        zeros(count, np.uint16),
+        zeros(count, np.uint8),
+        zeros(count, np.int32),
+        zeros(count),
+    )
     conversions_kernel[(triton.cdiv(count, 256),)](Array(x), half, bits, eight, whole, back, count, SIZE=256)
     same(half.get(), x.astype(np.float16))
     word = x.view(np.uint32).astype(np.uint64)
@@ -171,7 +204,8 @@ def conversions():
     near(back.get(), x, 0.13)
 
 
-# --- reductions, scans, sorting -----------------------------------------------------------------------------------------------
+# --- reductions, scans, sorting
+# -----------------------------------------------------------------------------------------------
 
 @triton.jit
 def softmax_kernel(out, x, columns, SIZE: tl.constexpr):
@@ -296,11 +330,28 @@ def sorting():
     same(out.get()[1], x.reshape(-1, 2)[:, ::-1].ravel()[::-1])
 
 
-# --- matrices -----------------------------------------------------------------------------------------------------------------
+# --- matrices
+# -----------------------------------------------------------------------------------------------------------------
 
 @triton.jit
-def matrix_kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PRECISION: tl.constexpr, INTEGER: tl.constexpr):
-    rows, columns, depth = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN), tl.arange(0, BK)
+def matrix_kernel(
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    PRECISION: tl.constexpr,
+    INTEGER: tl.constexpr,
+):
+    rows, columns, depth = (
+        tl.program_id(0) * BM + tl.arange(0, BM),
+        tl.program_id(1) * BN + tl.arange(0, BN),
+        tl.arange(0, BK),
+    )
     left, right = a + rows[:, None] * K + depth[None, :], b + depth[:, None] * N + columns[None, :]
     total = tl.zeros((BM, BN), dtype=tl.int32 if INTEGER else tl.float32)
     for k in range(0, K, BK):
@@ -325,7 +376,9 @@ def multiply(kind, m, n, k, tile=(32, 32, 32), precision="ieee", **options):
         x, y = Array(a), Array(b)
     c = zeros((m, n), np.int32 if integer else np.float32)
     grid = (triton.cdiv(m, tile[0]), triton.cdiv(n, tile[1]))
-    matrix_kernel[grid](x, y, c, m, n, k, BM=tile[0], BN=tile[1], BK=tile[2], PRECISION=precision, INTEGER=integer, **options)
+    matrix_kernel[grid](
+        x, y, c, m, n, k, BM=tile[0], BN=tile[1], BK=tile[2], PRECISION=precision, INTEGER=integer, **options
+    )
     if integer:
         same(c.get(), a.astype(np.int32) @ b.astype(np.int32))
     else:
@@ -366,7 +419,9 @@ def more_matrices():
 
 
 @triton.jit
-def attention_kernel(q, k, v, out, length, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr):
+def attention_kernel(
+    q, k, v, out, length, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr
+):
     start, head = tl.program_id(0) * BM, tl.program_id(1) * length * D
     rows, columns, depth = start + tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
     query = tl.load(q + head + rows[:, None] * D + depth[None, :])
@@ -393,7 +448,19 @@ def attention():
         q, k, v = (random.standard_normal((heads, length, d)).astype(np.float16) for _ in range(3))
         out = zeros((heads, length, d))
         scale = 1 / np.sqrt(d)
-        attention_kernel[(length // 64, heads)](Array(q), Array(k), Array(v), out, length, float(scale * np.log2(np.e)), D=d, BM=64, BN=32, CAUSAL=causal, num_warps=4)
+        attention_kernel[(length // 64, heads)](
+            Array(q),
+            Array(k),
+            Array(v),
+            out,
+            length,
+            float(scale * np.log2(np.e)),
+            D=d,
+            BM=64,
+            BN=32,
+            CAUSAL=causal,
+            num_warps=4,
+        )
         q, k, v = (x.astype(np.float64) for x in (q, k, v))
         scores = q @ k.transpose(0, 2, 1) * scale
         if causal:
@@ -402,7 +469,8 @@ def attention():
         near(out.get(), power / power.sum(axis=2, keepdims=True) @ v, 5e-3)
 
 
-# --- programs -----------------------------------------------------------------------------------------------------------------
+# --- programs
+# -----------------------------------------------------------------------------------------------------------------
 
 @triton.jit
 def norm_kernel(x, out, mean_out, rstd_out, weight, bias, columns, eps, SIZE: tl.constexpr):
@@ -424,7 +492,11 @@ def norm_kernel(x, out, mean_out, rstd_out, weight, bias, columns, eps, SIZE: tl
         at = start + tl.arange(0, SIZE)
         inside = at < columns
         value = (tl.load(x + row * columns + at, mask=inside, other=0.0) - mean) * rstd
-        tl.store(out + row * columns + at, value * tl.load(weight + at, mask=inside) + tl.load(bias + at, mask=inside), mask=inside)
+        tl.store(
+            out + row * columns + at,
+            value * tl.load(weight + at, mask=inside) + tl.load(bias + at, mask=inside),
+            mask=inside,
+        )
 
 
 def layer_norm():
@@ -503,8 +575,16 @@ def philox(counter, seed):
     key = [np.uint64(seed & 0xffffffff), np.uint64(seed >> 32)]
     for _ in range(10):
         p, r = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
-        c = [(r >> np.uint64(32)) ^ c[1] ^ key[0], r & np.uint64(0xffffffff), (p >> np.uint64(32)) ^ c[3] ^ key[1], p & np.uint64(0xffffffff)]
-        key = [key[0] + np.uint64(0x9E3779B9) & np.uint64(0xffffffff), key[1] + np.uint64(0xBB67AE85) & np.uint64(0xffffffff)]
+        c = [
+            (r >> np.uint64(32)) ^ c[1] ^ key[0],
+            r & np.uint64(0xFFFFFFFF),
+            (p >> np.uint64(32)) ^ c[3] ^ key[1],
+            p & np.uint64(0xFFFFFFFF),
+        ]
+        key = [
+            key[0] + np.uint64(0x9E3779B9) & np.uint64(0xFFFFFFFF),
+            key[1] + np.uint64(0xBB67AE85) & np.uint64(0xFFFFFFFF),
+        ]
     return np.array(c, np.uint64).astype(np.uint32)
 
 
@@ -602,7 +682,13 @@ def blocks_that_meet():
 @triton.jit
 def library_kernel(x, out, SIZE: tl.constexpr):
     value = tl.load(x + tl.arange(0, SIZE))
-    tl.store(out + tl.arange(0, SIZE), libdevice.tanh(value) + libdevice.pow(tl.abs(value), 1.5) + libdevice.atan2(value, 0.5) + libdevice.lgamma(tl.abs(value) + 1))
+    tl.store(
+        out + tl.arange(0, SIZE),
+        libdevice.tanh(value)
+        + libdevice.pow(tl.abs(value), 1.5)
+        + libdevice.atan2(value, 0.5)
+        + libdevice.lgamma(tl.abs(value) + 1),
+    )
 
 
 def library():
@@ -663,8 +749,34 @@ def printing():
     same(sorted(lines), [f"pid (0, 0, 0) idx ({i}) value: {11 * i}" for i in range(4)])
 
 
-CHECKS = {check.__name__: check for check in (addition, functions, integers, conversions, softmax, reductions, scans, sorting, matrices, more_matrices, attention, layer_norm, atomics,
-                                              floats_added, random_numbers, calls, assembly, descriptors, blocks_that_meet, library, tuning, fusion, printing)}
+CHECKS = {
+    check.__name__: check
+    for check in (
+        addition,
+        functions,
+        integers,
+        conversions,
+        softmax,
+        reductions,
+        scans,
+        sorting,
+        matrices,
+        more_matrices,
+        attention,
+        layer_norm,
+        atomics,
+        floats_added,
+        random_numbers,
+        calls,
+        assembly,
+        descriptors,
+        blocks_that_meet,
+        library,
+        tuning,
+        fusion,
+        printing,
+    )
+}
 
 if __name__ == "__main__":
     triton.runtime.driver.active.get_current_device()  # makes the context

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one module of unittest tests: unittest_module.py MODULE RESULTS LEFT-OUT, with LEFT-OUT a list in JSON of beginnings of names ("file.Class.test").
+"""Runs one module of unittest tests: unittest_module.py MODULE RESULTS LEFT-OUT, with LEFT-OUT a list in JSON of
+beginnings of names ("file.Class.test").
 
-RESULTS gains a line "begun NAME" before each test and "passed NAME", "failed NAME" or "skipped NAME" after it, so that a crash shows where it was.
+RESULTS gains a line "begun NAME" before each test and "passed NAME", "failed NAME" or "skipped NAME" after it, so that
+a crash shows where it was.
 """
 import json
 import sys
@@ -70,7 +72,8 @@ def main():
             print(reason)
             Result.results.write(f"skipped {module}\n")
             return
-        # Numba's tests give a process that they start 4 seconds, imports included: too short for a machine that does other work as well.
+        # Numba's tests give a process that they start 4 seconds, imports included: too short for a machine that does
+        # other work as well.
         if hasattr(sys.modules[module], "FUTURE_TIMEOUT"):
             sys.modules[module].FUTURE_TIMEOUT = 120
         suite = unittest.TestSuite(test for test in tests if not test.id().removeprefix(folder).startswith(names))

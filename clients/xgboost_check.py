@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""XGBoost on the device beside the processor: regression, two classes and several, missing values, weights, prediction on the other side.
+"""XGBoost on the device beside the processor: regression, two classes and several, missing values, weights, prediction
+on the other side.
 
-A model predicts the same on both sides. Two models, one trained on each side, may cut differently where two cuts gain the same, which happens with classes: so they are
-compared by the mean of the difference."""
+A model predicts the same on both sides. Two models, one trained on each side, may cut differently where two cuts gain
+the same, which happens with classes: so they are compared by the mean of the difference."""
 import numpy as np
 import xgboost as xgb
 

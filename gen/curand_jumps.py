@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The jumps of XORWOW for device/include/curand_kernel.h: curand_jumps.py OUTPUT
 
-The five words of Marsaglia's XORWOW (Xorshift RNGs, 2003) without its counter are a linear map T over GF(2). With P the map's minimal polynomial, T^n
-is p(T) for p = x^n mod P, which has at most 160 terms. The header holds x^(2^i) mod P and x^(2^(67+i)) mod P for each bit i of a count.
+The five words of Marsaglia's XORWOW (Xorshift RNGs, 2003) without its counter are a linear map T over GF(2). With P the
+map's minimal polynomial, T^n is p(T) for p = x^n mod P, which has at most 160 terms. The header holds x^(2^i) mod P and
+x^(2^(67+i)) mod P for each bit i of a count.
 """
 import sys
 

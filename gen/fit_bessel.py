@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of device/millrace_bessel.h: fit_bessel.py (needs mpmath; the build does not run it)
 
-Each is a polynomial through Chebyshev's points of its interval in 300 bits, of the least degree whose error, coefficients rounded to doubles, is below
-the bound. What is fitted is said in the header, and beside each line here. Printed: C constants, highest power first, and the error as log2.
+Each is a polynomial through Chebyshev's points of its interval in 300 bits, of the least degree whose error,
+coefficients rounded to doubles, is below the bound. What is fitted is said in the header, and beside each line here.
+Printed: C constants, highest power first, and the error as log2.
 """
 import mpmath as mp
 

@@ -9,7 +9,8 @@ folder is Millrace's library. Behind the others is one of these: a shared object
 the loader to do without it (man 7 rtld-audit).
 
     silent_audit.py MACHINE OUTPUT                    writes the library for a machine
-    silent_audit.py --tree FOLDER STAMP NAME=TARGET…  makes FOLDER/NAME/libmillrace-audit.so lead to each target, then STAMP
+    silent_audit.py --tree FOLDER STAMP NAME=TARGET…  makes FOLDER/NAME/libmillrace-audit.so lead to each target, then
+    STAMP
 """
 import os
 import pathlib
@@ -41,7 +42,11 @@ def library(bits: int, machine: int, code: bytes) -> bytes:
         at += size
 
     def segment(kind, flags, begin, size, address, align):
-        order = (kind, flags, begin, address, address, size, size, align) if wide else (kind, begin, address, address, size, size, flags, align)
+        order = (
+            (kind, flags, begin, address, address, size, size, align)
+            if wide
+            else (kind, begin, address, address, size, size, flags, align)
+        )
         return struct.pack("<IIQQQQQQ" if wide else "<8I", *order)
 
     def symbol(name, value, size, kind, section):
@@ -52,10 +57,14 @@ def library(bits: int, machine: int, code: bytes) -> bytes:
     begin = place["dynamic"]
     parts = {
         # Identification, a shared object, no sections.
-        0: b"\x7fELF" + bytes([2 if wide else 1, 1, 1]) + bytes(9) +
-           struct.pack(f"<HHI3{word}I6H", 3, machine, 1, 0, header_size, 0, 0, header_size, segment_size, 4, 0, 0, 0),
-        header_size: segment(LOAD, READABLE | EXECUTABLE, 0, begin, 0, PAGE) + segment(LOAD, READABLE | WRITABLE, begin, len(dynamic), PAGE + begin, PAGE) +
-                     segment(DYNAMIC, READABLE | WRITABLE, begin, len(dynamic), PAGE + begin, 8) + segment(STACK, READABLE | WRITABLE, 0, 0, 0, 16),
+        0: b"\x7fELF"
+        + bytes([2 if wide else 1, 1, 1])
+        + bytes(9)
+        + struct.pack(f"<HHI3{word}I6H", 3, machine, 1, 0, header_size, 0, 0, header_size, segment_size, 4, 0, 0, 0),
+        header_size: segment(LOAD, READABLE | EXECUTABLE, 0, begin, 0, PAGE)
+        + segment(LOAD, READABLE | WRITABLE, begin, len(dynamic), PAGE + begin, PAGE)
+        + segment(DYNAMIC, READABLE | WRITABLE, begin, len(dynamic), PAGE + begin, 8)
+        + segment(STACK, READABLE | WRITABLE, 0, 0, 0, 16),
         # One bucket with the one symbol.
         place["hash"]: struct.pack("<5I", 1, 2, 1, 0, 0),
         # A function, for all, in a section whose number means nothing here.

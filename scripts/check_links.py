@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks the project's pages: links between them lead to files and headings that exist, files that
-they name exist, docs/README.md lists every page, and what a page shows of a file (`sed -n FROM,TOp FILE`) is what stands there."""
+they name exist, docs/README.md lists every page, and what a page shows of a file (`sed -n FROM,TOp FILE`) is what
+stands there."""
 import pathlib
 import re
 import subprocess

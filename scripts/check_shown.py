@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every file, test and conformance case that docs/what-shows-it.md names is there.
 
-In that page's code spans: `family.case` (with *) is a recorded case, or, without its family, one of the family named last; `FILE: test` is a
-test in a file; a path or a file's name is a file; a name that begins with test_ is a test in the file named last.
+In that page's code spans: `family.case` (with *) is a recorded case, or, without its family, one of the family named
+last; `FILE: test` is a test in a file; a path or a file's name is a file; a name that begins with test_ is a test in
+the file named last.
 """
 import fnmatch
 import pathlib
@@ -34,7 +35,12 @@ class Page:
         self.family, self.file, self.wrong = "", "", []
 
     def check_file(self, name: str) -> None:
-        matches = [path for base, paths in self.files.items() if fnmatch.fnmatch(base, pathlib.PurePath(name).name) for path in paths]
+        matches = [
+            path
+            for base, paths in self.files.items()
+            if fnmatch.fnmatch(base, pathlib.PurePath(name).name)
+            for path in paths
+        ]
         if not any(fnmatch.fnmatch(str(path), f"*/{name}") for path in matches):
             self.wrong.append(f"no file {name}")
         self.file = pathlib.PurePath(name).name

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make test: runs Meson's tests with a progress line, shows what failed, and closes with "N passed, N failed, N skipped".
+"""make test: runs Meson's tests with a progress line, shows what failed, and closes with "N passed, N failed, N
+skipped".
 
-Usage: run_tests.py BUILD [meson test's own arguments]. cmocka programs are counted test by test, from their closing lines;
-any other program counts as one.
+Usage: run_tests.py BUILD [meson test's own arguments]. cmocka programs are counted test by test, from their closing
+lines; any other program counts as one.
 """
 import json
 import pathlib

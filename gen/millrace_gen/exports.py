@@ -125,8 +125,8 @@ ENDS_FIRST = {"MR_STUB_FUNCTION", "MR_STUB_MODULE", "MR_STUB_LIBRARY", "MR_STUB_
 
 
 def _rules(symbol, per_thread):
-    """The table's `order` for this form: ("init", ""), ("context", "") or (condition in C, status). Of a parameter that the form lacks there is none,
-    and a stream that is 0 is one where the default stream is the thread's own."""
+    """The table's `order` for this form: ("init", ""), ("context", "") or (condition in C, status). Of a parameter that
+    the form lacks there is none, and a stream that is 0 is one where the default stream is the thread's own."""
     params = {p.name: p for p in symbol.params}
     rules = []
     for rule in symbol.order:
@@ -148,7 +148,8 @@ def _rules(symbol, per_thread):
 
 
 def _state_check(elf, symbol, per_thread):
-    """Refuses the call before cuInit, with what hardware complains of before it looks at that, and once the process ends."""
+    """Refuses the call before cuInit, with what hardware complains of before it looks at that, and once the process
+    ends."""
     rules = _rules(symbol, per_thread)
     before = rules[:rules.index(("init", ""))] if ("init", "") in rules else []
     if not symbol.function.needs_init:
@@ -273,7 +274,8 @@ def exported_names(functions):
     return sorted(names)
 
 
-# What the driver exports beside the table, for Millrace's own libraries alone (src/object/device.h, src/command/parts.h).
+# What the driver exports beside the table, for Millrace's own libraries alone (src/object/device.h,
+# src/command/parts.h).
 PRIVATE = ["millrace_prefer_capability", "millrace_submit_parts", "millrace_fail_part"]
 
 

@@ -183,7 +183,8 @@ def _arguments(symbol, per_thread):
 
 
 def _has_hidden_stream(symbol):
-    """True for a per-thread form whose stream is inside a struct, or that has none: the body is told which form was called."""
+    """True for a per-thread form whose stream is inside a struct, or that has none: the body is told which form was
+    called."""
     return symbol.per_thread == "ptsz" and all(p.type != "cudaStream_t" for p in symbol.params)
 
 
@@ -247,7 +248,8 @@ def exported_names(functions, major):
 
 
 def emit_redirect_names(functions, absent):
-    """redirect_names.h: every function that a runtime library may have inside a program, ours and those of `absent`, in order."""
+    """redirect_names.h: every function that a runtime library may have inside a program, ours and those of `absent`, in
+    order."""
     listed = [line for line in Path(absent).read_text().splitlines() if line and not line.startswith("#")]
     exported = {name for major in MAJORS for name in exported_names(functions, major)}
     both = sorted(exported & set(listed))

@@ -4,8 +4,8 @@
 
     interface.py OUTPUT HEADER...
 
-The driver and the code generation library share the syntax tree and other records, so they fit together only if they were built from the
-same headers. The number says so; nobody has to remember to raise it.
+The driver and the code generation library share the syntax tree and other records, so they fit together only if they
+were built from the same headers. The number says so; nobody has to remember to raise it.
 """
 import hashlib
 import pathlib

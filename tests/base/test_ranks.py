@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The order of locks that builds check is the one that docs/locking.md tells: test_ranks.py LOCK_RANKS_DEF LOCKING_MD"""
+"""The order of locks that builds check is the one that docs/locking.md tells: test_ranks.py LOCK_RANKS_DEF
+LOCKING_MD"""
 import re
 import sys
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same kernels by clang and by NVIDIA's compilers, where those are: the results are compared. Usage: test_both.py BOTH NVCC_SHIM"""
+"""The same kernels by clang and by NVIDIA's compilers, where those are: the results are compared. Usage: test_both.py
+BOTH NVCC_SHIM"""
 import os
 import pathlib
 import shutil
@@ -16,7 +17,9 @@ ROOTS = [pathlib.Path(root) for root in (os.environ.get("CUDA_HOME"), "/usr/loca
 
 def find_nvcc() -> str | None:
     found = [str(root / "bin" / "nvcc") for root in ROOTS] + [shutil.which("nvcc")]
-    return next((path for path in found if path and os.access(path, os.X_OK) and not os.path.samefile(path, SHIM)), None)
+    return next(
+        (path for path in found if path and os.access(path, os.X_OK) and not os.path.samefile(path, SHIM)), None
+    )
 
 
 def find_nvrtc() -> str | None:
@@ -37,8 +40,15 @@ class Both(unittest.TestCase):
 
     def do(self, *command, expect: int = 0, **environment: str) -> subprocess.CompletedProcess:
         clean = {name: value for name, value in os.environ.items() if name not in ("MILLRACE_CC", "MILLRACE_NVRTC")}
-        done = subprocess.run([str(word) for word in command], cwd=self.path, capture_output=True, text=True, check=False,
-                              env={**clean, **environment}, timeout=300)
+        done = subprocess.run(
+            [str(word) for word in command],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**clean, **environment},
+            timeout=300,
+        )
         if done.returncode != expect:
             raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}{done.stderr}")
         return done

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of forms that touch shared memory in other ways: asynchronous copies, mbarriers, matrices of a warp.  memory_forms.py says what places there are.
+"""Kernels of forms that touch shared memory in other ways: asynchronous copies, mbarriers, matrices of a warp.
+memory_forms.py says what places there are.
 
-Each thread has an mbarrier of its own, 64 bytes into its place in shared memory, so that nothing depends on other threads.
+Each thread has an mbarrier of its own, 64 bytes into its place in shared memory, so that nothing depends on other
+threads.
 """
 import re
 

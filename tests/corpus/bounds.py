@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far results of the corpus may be from what they ought to be: the errors that NVIDIA's manuals give.
 
-A result is right if it has hardware's bits, or if it is NaN, infinite or zero where hardware's is, has its sign, and lies within twice the
-bound of hardware's (which may be as far off on the other side). Where RIGHT knows the function, it also has to be within the
-bound of that.
+A result is right if it has hardware's bits, or if it is NaN, infinite or zero where hardware's is, has its sign, and
+lies within twice the bound of hardware's (which may be as far off on the other side). Where RIGHT knows the function,
+it also has to be within the bound of that.
 """
 import math
 import struct
@@ -120,7 +120,11 @@ def differs_one(name, kind, operands, hardware, here):
         return said
     if all(map(math.isfinite, numbers)):
         right = right_for(name, numbers, kind)
-        if right is not None and abs(got - right) > allowed(bound, numbers, right, kind) + last_place(right, kind) / 2 and abs(got - right) > abs(wanted - right):
+        if (
+            right is not None
+            and abs(got - right) > allowed(bound, numbers, right, kind) + last_place(right, kind) / 2
+            and abs(got - right) > abs(wanted - right)
+        ):
             return f"{said}, by right {right!r}"
     return None
 

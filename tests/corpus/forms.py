@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes kernels of the corpus from the forms of instructions that tests/ptx/forms.py draws up: all that look at registers alone, and those that touch memory.
+"""Makes kernels of the corpus from the forms of instructions that tests/ptx/forms.py draws up: all that look at
+registers alone, and those that touch memory.
 
     forms.py OUTPUT LIBCUDA [--ptxas PTXAS] [--each N] [--family NAME]
 
-Writes forms-90.FAMILY.ptx.  A kernel runs up to N forms of one instruction, each on registers that are filled anew, and leaves what they gave folded
-into four numbers, by turns.  Forms are those that Millrace's library takes; the assembler then has to take the whole file.  Left out are approximations,
-which approx.cu has.  Products of floats get numbers whose sums are exact in any order.  What touches memory: memory_forms.py.
+Writes forms-90.FAMILY.ptx.  A kernel runs up to N forms of one instruction, each on registers that are filled anew, and
+leaves what they gave folded into four numbers, by turns.  Forms are those that Millrace's library takes; the assembler
+then has to take the whole file.  Left out are approximations, which approx.cu has.  Products of floats get numbers
+whose sums are exact in any order.  What touches memory: memory_forms.py.
 """
 import argparse
 import ctypes

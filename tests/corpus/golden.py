@@ -4,14 +4,15 @@
 
     golden.py unpack FOLDER                                   the PTX texts that come with the sources
     golden.py fold GOLDEN VALUES GPU DRIVER RAW…              what the program corpus printed, into two files
-    golden.py compare GOLDEN VALUES PROGRAM [--known FILE] [--full [--level L]] [--ptx FOLDER] [--nvcc NVCC] [--jobs N] [--filter TEXT]
+    golden.py compare GOLDEN VALUES PROGRAM [--known FILE] [--full [--level L]] [--ptx FOLDER] [--nvcc NVCC] [--jobs N]
+    [--filter TEXT]
 
 A line of GOLDEN is SOURCE.KERNEL HASH VARIANTS, where * stands for all variants that no other line names.  VALUES holds
 the results behind the hashes of kernels that may differ within a bound: bounds.py says which bound.
 
 compare runs a sample, unless --full is given: every kernel of nvcc's and clang's optimised code for sm_90, of clang's
-unoptimised code for sm_75, and those of forms.py.  The first is compiled with all of LLVM's passes, the second and the last
-in a hurry, as for programs that don't say (-), the third with hardly any passes; --level L is for --full.
+unoptimised code for sm_75, and those of forms.py.  The first is compiled with all of LLVM's passes, the second and the
+last in a hurry, as for programs that don't say (-), the third with hardly any passes; --level L is for --full.
 """
 import argparse
 import collections
@@ -111,7 +112,8 @@ def read_known(path):
     return known
 
 
-# What is run without --full, and how much is optimised: the code that programs have, and the code that is most unlike it.
+# What is run without --full, and how much is optimised: the code that programs have, and the code that is most unlike
+# it.
 SAMPLE = {"nvcc-90-O3": "4", "clang-90-O3": "-", "clang-75-O0": "0", "forms-90": "-"}
 
 
@@ -147,7 +149,11 @@ def run(program, groups, jobs, folder):
 
 
 def compare(options):
-    (golden, recorded), values, known = read_golden(options.golden), read_values(options.values), read_known(options.known)
+    (golden, recorded), values, known = (
+        read_golden(options.golden),
+        read_values(options.values),
+        read_known(options.known),
+    )
     passed, within, skipped, failures, useless = 0, 0, 0, [], {pattern for pattern, _ in known}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

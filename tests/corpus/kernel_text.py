@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of the kernels that forms.py and memory_forms.py make: the operands of a thread, what fills registers, and what folds results into numbers."""
+"""Parts of the kernels that forms.py and memory_forms.py make: the operands of a thread, what fills registers, and what
+folds results into numbers."""
 import re
 
 THREADS = 2048

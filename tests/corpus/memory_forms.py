@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of forms that touch memory: loads, stores, atomics.  async_forms.py has copies, barriers and matrices.
 
-A thread has 128 bytes of its own in each space.  A form finds numbers there, and what it leaves is folded into the results beside its registers.  Where the
-address is generic, the space that it means goes round with the forms.  Atomics run on words of a whole block, too, and on words of the whole grid,
-with operands for which the order does not matter.
+A thread has 128 bytes of its own in each space.  A form finds numbers there, and what it leaves is folded into the
+results beside its registers.  Where the address is generic, the space that it means goes round with the forms.  Atomics
+run on words of a whole block, too, and on words of the whole grid, with operands for which the order does not matter.
 """
 import re
 
@@ -103,7 +103,8 @@ def prepared(register, form):
 
 
 def assembled(form, into, before, after, opaque=False):
-    """A form between what goes before and what comes after it; its results are folded unless their bits mean nothing to others."""
+    """A form between what goes before and what comes after it; its results are folded unless their bits mean nothing to
+    others."""
     _, registers, inside, results = parts(form)
     lines = [f"// {form}", "{ " + declared(registers), *[prepared(register, form) for register in registers if register not in inside]]
     return "\n".join(lines + before + [form] + [fold(register, into) for register in results if not opaque] + after) + "\n}\n"
@@ -168,7 +169,8 @@ def values(form, words, kind, registers):
 
 
 def contended(form, into, place, generic, at):
-    """All threads of a block on one word, which the first has filled; returned values are summed up where their sum says something."""
+    """All threads of a block on one word, which the first has filled; returned values are summed up where their sum
+    says something."""
     words, registers, inside, results = parts(form)
     kind, space = kind_of(words), PREFIX[place]
     operands = [register for register in registers if register not in inside and register not in results]
@@ -228,4 +230,9 @@ def drawn_contended(texts):
         places, generic = spaces_of(form, words)
         for place in places:
             group = words[0] + "_contended_" + ("generic_" if generic else "") + place
-            yield group, lambda into, at, form=form, place=place, generic=generic: contended(form, into, place, generic, at * 16)
+            yield (
+                group,
+                lambda into, at, form=form, place=place, generic=generic: contended(
+                    form, into, place, generic, at * 16
+                ),
+            )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of forms whose address is a variable, an element of one, or a register with an offset, and of those that take memory from the stack.
+"""Kernels of forms whose address is a variable, an element of one, or a register with an offset, and of those that take
+memory from the stack.
 
-Variables are of a block or of all blocks, so one thread of each block works on those in shared memory, and one of the grid on those in global memory;
-the others have every thread.
+Variables are of a block or of all blocks, so one thread of each block works on those in shared memory, and one of the
+grid on those in global memory; the others have every thread.
 """
 import re
 

@@ -4,7 +4,8 @@
 
     by_nvcc.py BUILD_FOLDER SOURCE (shared|static) [OPTIONS...]
 
-Exits with 77 (skip) where there is no nvcc: it is looked for in CUDA_HOME and the usual folder, never in PATH, where Millrace's own may be.
+Exits with 77 (skip) where there is no nvcc: it is looked for in CUDA_HOME and the usual folder, never in PATH, where
+Millrace's own may be.
 """
 
 import os

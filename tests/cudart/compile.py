@@ -4,7 +4,8 @@
 
     compile.py CLANG BUILD_FOLDER SOURCE OUTPUT [--shared] [--per-thread] [--header] [-- LINKER_WORDS...]
 
---header includes cuda_runtime.h first, as compilers of CUDA do for their users. The device's PTX goes into a fat binary with one entry, whose form is told in src/ptx/container.c.
+--header includes cuda_runtime.h first, as compilers of CUDA do for their users. The device's PTX goes into a fat binary
+with one entry, whose form is told in src/ptx/container.c.
 """
 
 import struct

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the examples of one source by another compiler than `millrace cc`, links them with Millrace's runtime library and runs them.
+"""Compiles the examples of one source by another compiler than `millrace cc`, links them with Millrace's runtime
+library and runs them.
 
     examples.py (clang|nvcc|nvcc-static|nvcc-all) BUILD_FOLDER EXAMPLES_FOLDER
 
-clang: clang 19 with Millrace's headers, by compile.py. nvcc: NVIDIA's with its own headers, by by_nvcc.py, shared or against our static library; exits
-with 77 (skip) where there is none. Because it is slow, nvcc and nvcc-static share the examples between them; nvcc-all takes all, shared.
+clang: clang 19 with Millrace's headers, by compile.py. nvcc: NVIDIA's with its own headers, by by_nvcc.py, shared or
+against our static library; exits with 77 (skip) where there is none. Because it is slow, nvcc and nvcc-static share the
+examples between them; nvcc-all takes all, shared.
 """
 
 import concurrent.futures

@@ -4,7 +4,8 @@ list_toolkit.py INCLUDE_FOLDER OUTPUT_FOLDER HEADER...
 
 Writes one file for each header named, in the form that test_declared.py reads. The headers are preprocessed by g++ as
 they are for the host and for a device, and the declarations are read
-from that: names and types, which are facts, and nothing else. To be run by hand when there is a newer toolkit; the test needs none."""
+from that: names and types, which are facts, and nothing else. To be run by hand when there is a newer toolkit; the test
+needs none."""
 import pathlib
 import re
 import subprocess

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes bessel_right.txt, the values that test_bessel.c expects, by mpmath in 200 bits and more: bessel_right.py OUTPUT (the build does not run it)
+"""Makes bessel_right.txt, the values that test_bessel.c expects, by mpmath in 200 bits and more: bessel_right.py OUTPUT
+(the build does not run it)
 
-A line: function, order (0 if it has none), argument, value rounded to a double. Arguments: the doubles around each zero below 12 and around the places
-where device/millrace_bessel.h goes from one form to the next, and random ones, half of them floats.
+A line: function, order (0 if it has none), argument, value rounded to a double. Arguments: the doubles around each zero
+below 12 and around the places where device/millrace_bessel.h goes from one form to the next, and random ones, half of
+them floats.
 """
 import math
 import random
@@ -29,7 +31,10 @@ def arguments(name, numbers):
         pairs = []
         for n in ORDERS:
             pairs += [(n, x) for x in near(float(n))]
-            pairs += [(n, numbers.uniform(0, 3) * n) for _ in range(8)] + [(n, n * 2 ** numbers.uniform(-30, 0)), (n, 2 ** numbers.uniform(5, 90))]
+            pairs += [(n, numbers.uniform(0, 3) * n) for _ in range(8)] + [
+                (n, n * 2 ** numbers.uniform(-30, 0)),
+                (n, 2 ** numbers.uniform(5, 90)),
+            ]
         return pairs
     xs = [x for edge in EDGES[name] for x in near(float(edge))]
     if name.startswith("c"):

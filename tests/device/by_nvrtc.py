@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A source whose `kernel`, on one warp, leaves 0 in its first number if all is well, compiled by libnvrtc and run. Usage: by_nvrtc.py LIBNVRTC BUILD SOURCE ARCHITECTURE..."""
+"""A source whose `kernel`, on one warp, leaves 0 in its first number if all is well, compiled by libnvrtc and run.
+Usage: by_nvrtc.py LIBNVRTC BUILD SOURCE ARCHITECTURE..."""
 import ctypes
 import pathlib
 import sys
@@ -9,9 +10,15 @@ LIBRARY, BUILD, SOURCE = (pathlib.Path(path).resolve() for path in sys.argv[1:4]
 
 def compiled(library, architecture: str) -> bytes:
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    assert library.nvrtcCreateProgram(ctypes.byref(program), SOURCE.read_bytes(), SOURCE.name.encode(), 0, None, None) == 0
+    assert (
+        library.nvrtcCreateProgram(ctypes.byref(program), SOURCE.read_bytes(), SOURCE.name.encode(), 0, None, None) == 0
+    )
     status = library.nvrtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(f"-arch={architecture}".encode()))
-    get_size, get = (library.nvrtcGetProgramLogSize, library.nvrtcGetProgramLog) if status else (library.nvrtcGetPTXSize, library.nvrtcGetPTX)
+    get_size, get = (
+        (library.nvrtcGetProgramLogSize, library.nvrtcGetProgramLog)
+        if status
+        else (library.nvrtcGetPTXSize, library.nvrtcGetPTX)
+    )
     assert get_size(program, ctypes.byref(size)) == 0
     text = ctypes.create_string_buffer(size.value)
     assert get(program, text) == 0
@@ -24,7 +31,11 @@ def compiled(library, architecture: str) -> bytes:
 def main() -> int:
     library, driver = ctypes.CDLL(str(LIBRARY)), ctypes.CDLL(str(BUILD / "lib/libcuda.so.1"))
     context, results, wrong = ctypes.c_void_p(), ctypes.c_uint64(), 0
-    assert driver.cuInit(0) == 0 and driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and driver.cuCtxSetCurrent(context) == 0
+    assert (
+        driver.cuInit(0) == 0
+        and driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+        and driver.cuCtxSetCurrent(context) == 0
+    )
     assert driver.cuMemAlloc_v2(ctypes.byref(results), ctypes.c_size_t(8)) == 0
     for architecture in sys.argv[4:]:
         module, kernel, numbers = ctypes.c_void_p(), ctypes.c_void_p(), (ctypes.c_int * 2)(-1, -1)

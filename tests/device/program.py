@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program whose parts check each other, compiled by the nvcc shim and run. Usage: program.py NVCC_SHIM BUILD SOURCE [OPTION...]"""
+"""A program whose parts check each other, compiled by the nvcc shim and run. Usage: program.py NVCC_SHIM BUILD SOURCE
+[OPTION...]"""
 import os
 import pathlib
 import subprocess

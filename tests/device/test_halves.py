@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small floats (cuda_fp16.h, cuda_bf16.h, cuda_fp8.h, cuda_fp6.h, cuda_fp4.h) beside NVIDIA's headers, as far as facts about those stand in halves/.
-Usage: test_halves.py host BUILD | kernels BUILD NVCC_SHIM LIBNVRTC | toolkit
+"""Small floats (cuda_fp16.h, cuda_bf16.h, cuda_fp8.h, cuda_fp6.h, cuda_fp4.h) beside NVIDIA's headers, as far as facts
+about those stand in halves/. Usage: test_halves.py host BUILD | kernels BUILD NVCC_SHIM LIBNVRTC | toolkit
 
-host: g++ and clang++ find every function that the toolkit's have for host compilers, with its type, and each gives NVIDIA's results bit by bit; classes convert
-as theirs do; C and each standard of C++ take the headers; the macros that take parts away do.
-kernels: every function of kernels is there, with its type, also for libnvrtc, and gives what hardware gives. toolkit: the lists of facts are those of the toolkit, where there is one."""
+host: g++ and clang++ find every function that the toolkit's have for host compilers, with its type, and each gives
+NVIDIA's results bit by bit; classes convert as theirs do; C and each standard of C++ take the headers; the macros that
+take parts away do. kernels: every function of kernels is there, with its type, also for libnvrtc, and gives what
+hardware gives. toolkit: the lists of facts are those of the toolkit, where there is one."""
 import ctypes
 import os
 import pathlib
@@ -15,7 +16,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent / "halves"
-# Pairs are more than NVIDIA's, which have copying members of their own: these can be copied like any other memory, as sources that union or memcpy them expect.
+# Pairs are more than NVIDIA's, which have copying members of their own: these can be copied like any other memory, as
+# sources that union or memcpy them expect.
 MORE = {"__half2": " trivially_copyable moved_without_throw", "__nv_bfloat162": " trivially_copyable moved_without_throw"}
 # Not among the recorded sums: test_half.c compares each number with hardware's.
 APPROXIMATE = re.compile(r"tanh_approx\(")

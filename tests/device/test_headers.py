@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each header that docs/compilers.md lists stands alone, by the nvcc shim and by libnvrtc, and all of them together in the host half; and each of the toolkit's is there or said to be missing.
-Usage: test_headers.py NVCC_SHIM LIBNVRTC DOCS"""
+"""Each header that docs/compilers.md lists stands alone, by the nvcc shim and by libnvrtc, and all of them together in
+the host half; and each of the toolkit's is there or said to be missing. Usage: test_headers.py NVCC_SHIM LIBNVRTC
+DOCS"""
 import concurrent.futures
 import ctypes
 import os

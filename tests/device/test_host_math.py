@@ -41,7 +41,9 @@ def main() -> int:
         assert call == other_call, (ours, theirs)
         width = 32 if call[1] == "f" else 64
         a, b = int(result, 16), int(other, 16)
-        near = abs(place(a, width) - place(b, width)) <= ULPS.get(call[0], LIBRARY.get(call[0], 0)) and (a == b or place(a, width) != 0)
+        near = abs(place(a, width) - place(b, width)) <= ULPS.get(call[0], LIBRARY.get(call[0], 0)) and (
+            a == b or place(a, width) != 0
+        )
         if not near and not (is_nan(a, width) and is_nan(b, width)):
             print(f"{ours}, and {theirs} with nvcc")
             wrong += 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function that a CUDA toolkit's headers declare for kernels has its name in ours, in both halves of a compilation, and so has every constant.
-Usage: test_names.py NVCC
-Skipped where there is no toolkit: CUDA_HOME, or /usr/local/cuda."""
+"""Every function that a CUDA toolkit's headers declare for kernels has its name in ours, in both halves of a
+compilation, and so has every constant. Usage: test_names.py NVCC Skipped where there is no toolkit: CUDA_HOME, or
+/usr/local/cuda."""
 import os
 import pathlib
 import re

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Entry points called with arguments drawn at random: handles that live, have ended, are of another kind or were never given out; NULL or memory that
-holds small numbers and handles; numbers at the edges. Nothing may crash or hang, and every status must be one that the table (spec/) lists for the
-function, or one of those that any function may give.
+"""Entry points called with arguments drawn at random: handles that live, have ended, are of another kind or were never
+given out; NULL or memory that holds small numbers and handles; numbers at the edges. Nothing may crash or hang, and
+every status must be one that the table (spec/) lists for the function, or one of those that any function may give.
 
     calls.py SOURCE_ROOT LIBCUDA [--seed N] [--calls N] [--family NAME…]
 
-Each group of families runs in a process of its own. One that dies leaves its last call in a file, which is printed with the command that repeats it.
-Left out are calls that would rightly take the ground from under the test (the end of its context), read or write where a number says (copies), or wait for ever.
+Each group of families runs in a process of its own. One that dies leaves its last call in a file, which is printed with
+the command that repeats it. Left out are calls that would rightly take the ground from under the test (the end of its
+context), read or write where a number says (copies), or wait for ever.
 """
 
 import argparse
@@ -52,7 +53,9 @@ class Caller:
                         and not function.name.startswith("cuMemcpy") for symbol in function.symbols
                         for elf in (symbol.elf, symbol.per_thread_elf) if elf]
         self.live, self.kept, self.wrong = [], [], set()
-        self.nothing = ctypes.cast(ctypes.CDLL(None).abs, ctypes.c_void_p).value   # a function for the driver to call, which does nothing
+        self.nothing = ctypes.cast(
+            ctypes.CDLL(None).abs, ctypes.c_void_p
+        ).value  # a function for the driver to call, which does nothing
         self.lib.cuInit(0)
         self.context = self.make("cuCtxCreate_v2", 0, 0)
         self.make("cuModuleGetFunction", u64(self.make("cuModuleLoadData", PTX)), b"e")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which forms of instructions NVIDIA's assembler takes for sm_90, and for newer targets what came with them, and which Millrace does.
+"""Which forms of instructions NVIDIA's assembler takes for sm_90, and for newer targets what came with them, and which
+Millrace does.
 
     forms.py LIBCUDA [--ptxas PTXAS] [--family NAME] [--filter TEXT] [--jobs N]
 
@@ -332,7 +333,12 @@ def fragments():
         kind = factor[1:] or "f16"
         if len({kind == "f64", d == "f64", c == "f64"}) > 1:
             continue
-        counts = [shared_out(m, n, d) or 1, shared_out(m, k, kind) or 1, shared_out(k, n, kind) or 1, shared_out(m, n, c) or 1]
+        counts = [
+            shared_out(m, n, d) or 1,
+            shared_out(m, k, kind) or 1,
+            shared_out(k, n, kind) or 1,
+            shared_out(m, n, c) or 1,
+        ]
         if kind == "f16":
             counts[1:3] = 8, 8
         if max(counts) > 8:
@@ -480,7 +486,8 @@ def forms(family):
 
 
 def assembler_says(ptxas, target, statements):
-    """Whether the assembler takes all, each in a kernel of its own; and else which of them its messages name the lines of, if they do."""
+    """Whether the assembler takes all, each in a kernel of its own; and else which of them its messages name the lines
+    of, if they do."""
     lines, owners = HEAD.format(target).splitlines(), [None] * HEAD.count("\n")
     for i, statement in enumerate(statements):
         part = (KERNEL.format(i) + statement + END).splitlines()
@@ -495,8 +502,8 @@ def assembler_says(ptxas, target, statements):
 
 
 def assembler_takes(ptxas, target, statements):
-    """Which statements the assembler takes: all in one file at first, then those that no message names, until there is no message. A message that names none
-    is looked for by halves."""
+    """Which statements the assembler takes: all in one file at first, then those that no message names, until there is
+    no message. A message that names none is looked for by halves."""
     good, named = assembler_says(ptxas, target, statements)
     if good or len(statements) == 1:
         return [good] * len(statements)
@@ -528,8 +535,17 @@ def main():
     refused = wrong = taken = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         answers = pool.map(lambda batch: assembler_takes(options.ptxas, *batch), batches)
-        for target, text, there in ((target, text, there) for (target, texts), batch in zip(batches, answers) for text, there in zip(texts, batch)):
-            here = cuda.cuModuleLoadData(ctypes.byref(module), (HEAD.format(target) + KERNEL.format(0) + text + END).encode()) == 0
+        for target, text, there in (
+            (target, text, there)
+            for (target, texts), batch in zip(batches, answers)
+            for text, there in zip(texts, batch)
+        ):
+            here = (
+                cuda.cuModuleLoadData(
+                    ctypes.byref(module), (HEAD.format(target) + KERNEL.format(0) + text + END).encode()
+                )
+                == 0
+            )
             if here:
                 cuda.cuModuleUnload(module)
             if here != there:

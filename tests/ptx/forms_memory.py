@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forms of instructions that touch memory, for forms.py: orders and scopes, vectors, narrow values in wide registers, cache operators and hints."""
+"""Forms of instructions that touch memory, for forms.py: orders and scopes, vectors, narrow values in wide registers,
+cache operators and hints."""
 import itertools
 import re
 

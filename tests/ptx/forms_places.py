@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forms for forms.py of what is named otherwise than usual: variables as addresses, registers of other types than those that an access has, words in another order."""
+"""Forms for forms.py of what is named otherwise than usual: variables as addresses, registers of other types than those
+that an access has, words in another order."""
 import itertools
 import re
 

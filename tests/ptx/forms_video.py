@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forms of video instructions for forms.py whose operands name bytes and halves: inputs of two types, shifts, vmad, lanes chosen from both inputs."""
+"""Forms of video instructions for forms.py whose operands name bytes and halves: inputs of two types, shifts, vmad,
+lanes chosen from both inputs."""
 import itertools
 
 NUMBERS = ("u32", "s32")

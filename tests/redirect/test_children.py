@@ -75,7 +75,8 @@ class Children(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not here")
     def test_mpirun(self):
-        """Both ways round. Open MPI wants to be told that the user may be root and that there may be fewer processors than processes."""
+        """Both ways round. Open MPI wants to be told that the user may be root and that there may be fewer processors
+        than processes."""
         allow = {name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe", "PRTE_ALLOW_RUN_AS_ROOT",
                                          "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")}
         allow |= {"OMPI_MCA_plm_rsh_agent": "/bin/false", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "TMPDIR": str(self.path)}
@@ -90,7 +91,9 @@ class LeftAlone(unittest.TestCase):
     """Programs that the audit library can't watch run as they do without it, and nobody says a word."""
 
     def same(self, *command):
-        plain = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+        plain = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False
+        )
         self.assertEqual(plain.returncode, 0, plain.stdout)
         for through in command, ("sh", "-c", '"$@"; exit $?', "sh", *command):
             self.assertEqual(run(*through), (0, plain.stdout))

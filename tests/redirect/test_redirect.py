@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that carry a runtime library, or name NVIDIA's libraries by path, under millrace run.
 
-Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 SWAP LOOKS LOOKS_BOUND_AT_START ELEVEN REFUSE [TEST]
+Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 SWAP LOOKS LOOKS_BOUND_AT_START ELEVEN
+REFUSE [TEST]
 """
 import os
 import pathlib
@@ -23,7 +24,9 @@ def run(*command, through=True, **environment):
     """The command's status and what it says, under millrace run unless `through` is False."""
     environment = dict(os.environ, **{name: value for name, value in environment.items() if value is not None})
     command = [MILLRACE, "run", "--", *command] if through else command
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=250)
+    done = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=250
+    )
     return done.returncode, done.stdout
 
 
@@ -98,7 +101,8 @@ class Carried(unittest.TestCase):
 
 
 class Broken(unittest.TestCase):
-    """Objects whose files lie: they load as they would without Millrace, or their calls go wrong, but nothing crashes."""
+    """Objects whose files lie: they load as they would without Millrace, or their calls go wrong, but nothing
+    crashes."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -140,7 +144,8 @@ class Broken(unittest.TestCase):
         self.assertEqual(said.count("NVIDIA's runtime library may be inside, and the names of its functions are stripped"), 1, said)
 
     def test_another_file_in_its_place(self):
-        """The loader has mapped one file when its name comes to lead to another: an audit library before ours puts it there."""
+        """The loader has mapped one file when its name comes to lead to another: an audit library before ours puts it
+        there."""
         file, other = self.path / "object.so", self.path / "other.so"
         file.write_bytes(self.good)
         function = self.good.find(bytes.fromhex("31c0c3"))  # a short one of carried.c
@@ -193,7 +198,8 @@ class Libraries(unittest.TestCase):
         self.assertIn("NVIDIA's\n", run(PROGRAM, "library", str(self.path / "libcudart.so.12"), MILLRACE_REDIRECT="off")[1])
 
     def test_by_rpath(self):
-        """Also lazily bound, and with the version of the symbols that a library of that name has, which the loader compares."""
+        """Also lazily bound, and with the version of the symbols that a library of that name has, which the loader
+        compares."""
         here = pathlib.Path(__file__).parent
         for name, version in ("libcudart.so.12", "12090"), ("libcudart.so.13", "13000"):
             for binding in "lazy", "now":
@@ -274,7 +280,8 @@ class Files(unittest.TestCase):
 
 
 class Capsules(unittest.TestCase):
-    """A Python module that carries the library without symbols, and hands its functions to other modules by capsules."""
+    """A Python module that carries the library without symbols, and hands its functions to other modules by
+    capsules."""
 
     CODE = """
 import ctypes, runtime, sys

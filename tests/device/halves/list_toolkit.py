@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions that a toolkit's headers of small floats declare, one a line: header, sides, type, name and parameters' types. Its output is functions.txt.
-Usage: list_toolkit.py TOOLKIT/include TRAITS
+"""The functions that a toolkit's headers of small floats declare, one a line: header, sides, type, name and parameters'
+types. Its output is functions.txt. Usage: list_toolkit.py TOOLKIT/include TRAITS
 
-`cast` and `make` are conversions and constructors: those that TRAITS, traits.cpp's output with these headers, says there are.
-Sides: both (host and device, and host compilers alone), device, and device<700 or device>=800 for those that depend on the architecture. The preprocessor
-of g++ brings the text into the form that each compiler sees; what belongs to no user (parts of other functions) is left out."""
+`cast` and `make` are conversions and constructors: those that TRAITS, traits.cpp's output with these headers, says
+there are. Sides: both (host and device, and host compilers alone), device, and device<700 or device>=800 for those that
+depend on the architecture. The preprocessor of g++ brings the text into the form that each compiler sees; what belongs
+to no user (parts of other functions) is left out."""
 import pathlib
 import re
 import subprocess

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program that calls every function of a list (functions.txt) with the arguments of inputs.h and prints one number for each.
-Usage: make_source.py FUNCTIONS host|both|nvrtc > SOURCE
+"""The program that calls every function of a list (functions.txt) with the arguments of inputs.h and prints one number
+for each. Usage: make_source.py FUNCTIONS host|both|nvrtc > SOURCE
 
-host: a C++ source for a host compiler; both: a CUDA source that runs on the host what is of both sides, and on the device all but constructors and casts; nvrtc:
-kernels of everything. Lines are `side number declaration`. A function that is missing, has another type or other parameters is an error of the compiler."""
+host: a C++ source for a host compiler; both: a CUDA source that runs on the host what is of both sides, and on the
+device all but constructors and casts; nvrtc: kernels of everything. Lines are `side number declaration`. A function
+that is missing, has another type or other parameters is an error of the compiler."""
 import pathlib
 import re
 import sys
