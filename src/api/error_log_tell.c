@@ -2,10 +2,10 @@
 /* Callbacks of the error log (driver API manual, Error Log Management).
  *
  * A message may be written by any thread of the driver, under any of its locks, and a callback may do anything. So a
- * thread of its own makes the calls, one after the other and in the order of the messages. Whoever wrote the message
- * waits until that is done, so that a program finds its callback called when its call returns; but not for long, since
- * the callback may be waiting for what the writer holds. The writer's context is current meanwhile, as hardware, which
- * makes the calls on the writer's thread, has it. */
+ * thread of its own makes the calls, one after the other and in the order of the messages. The thread that wrote the
+ * message waits until that is done, so that a program finds its callback called when its call returns; but not for
+ * long, since the callback may be waiting for what the writer holds. The writer's context is current meanwhile, as
+ * hardware, which makes the calls on the writer's thread, has it. */
 #include "api_impl.h"
 
 #include <pthread.h>

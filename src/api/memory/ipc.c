@@ -106,7 +106,7 @@ CUresult mr_cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
     return status;
 }
 
-/* A handle that is none gives another status here than for memory, as on hardware. */
+/* Bytes that are no handle give another status here than for memory, as on hardware. */
 CUresult mr_cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
 {
     struct mr_context *context;

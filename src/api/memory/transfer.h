@@ -31,7 +31,7 @@ CUresult mr_transfer_fill(CUdeviceptr address, size_t pitch, uint32_t value, uns
                           size_t height, CUstream stream, enum mr_transfer_mode mode);
 
 /* A copy that a descriptor tells, between memory and arrays, in the current context; for all but its last parameters as
- * mr_transfer_copy. CUDA_ERROR_INVALID_HANDLE for an array that is none. */
+ * mr_transfer_copy. CUDA_ERROR_INVALID_HANDLE for a value that is no array's handle. */
 CUresult mr_transfer_box(const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode);
 
 /* Copies between contexts can't be captured, on hardware: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED if the stream is, and

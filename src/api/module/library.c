@@ -22,7 +22,7 @@ static CUresult check_options(const CUlibraryOption *options, unsigned count, bo
             mr_call_log(MR_LOG_INFO, "tables of universal functions are not supported");
             return CUDA_ERROR_NOT_SUPPORTED;
         case CU_LIBRARY_BINARY_IS_PRESERVED:
-            /* It allows the driver not to copy the image, which copies what it needs anyhow. */
+            /* It allows the driver not to copy the image. The driver copies what it needs in any case. */
             if (from_file)
                 return mr_bad_value("CU_LIBRARY_BINARY_IS_PRESERVED is for images in memory");
             break;

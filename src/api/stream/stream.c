@@ -104,7 +104,7 @@ static CUresult wait_external(struct mr_stream *stream, CUevent event)
     return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
 }
 
-/* An event that is none spoils the capture of a stream that would wait for it, as on hardware. */
+/* A value that is no event spoils the capture of a stream that would wait for it, as on hardware. */
 __attribute__((cold)) static CUresult wait_for_nothing(CUstream handle, CUevent event, unsigned flags)
 {
     struct mr_stream *stream;

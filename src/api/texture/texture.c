@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texture objects (driver API manual, Texture Object Management).
  *
- * Creation checks everything that reading could stumble over, so that the code that reads (kernel/texture.c) has no
- * checks but those of coordinates. */
+ * Creation checks everything that reading could stumble over, so that the code that reads (kernel/texture.c) checks
+ * coordinates only. */
 #include <assert.h>
 
 #include "api/texture/texture.h"
