@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/mutex.h"
+
 enum { MOST_HELD = 16, MOST_FRAMES = 32 };
 
 static const struct {
@@ -102,6 +104,12 @@ void mr_lock_check_held(const mr_lock *lock, const char *name)
 {
     if (atomic_load_explicit(&lock->owner, memory_order_relaxed) != &self)
         die("must be held here", name_of(lock), name);
+}
+
+void mr_lock_check_owner(int thread, const char *name)
+{
+    if (thread != gettid())
+        die("must be held here", "a mutex", name);
 }
 
 void mr_lock_check_wait(const char *where)

@@ -12,12 +12,16 @@
 
 #include <cmocka.h>
 
+#include "base/mutex.h"
 #include "base/thread.h"
 
 static mr_lock exec = MR_LOCK_INIT(EXEC), memory = MR_LOCK_INIT(MEMORY), vmm = MR_LOCK_INIT(VMM),
                order = MR_LOCK_INIT(ORDER), legacy = MR_LOCK_INIT(LEGACY), stream = MR_LOCK_INIT(STREAM),
                other_stream = MR_LOCK_INIT(STREAM), engine = MR_LOCK_INIT(ENGINE), event = MR_LOCK_INIT(EVENT),
                pool = MR_LOCK_INIT(POOL), unranked;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
 
 static void on_thread(void *(*run)(void *))
 {
@@ -72,6 +76,27 @@ static void not_held(void)
 {
     MR_HELD(&stream);
 }
+#ifdef __GLIBC__
+static void mutex_not_held(void)
+{
+    MR_MUTEX_HELD(&mutex);
+}
+static void *take_mutex(void *data)
+{
+    pthread_mutex_lock(&mutex);
+    return data;
+}
+static void mutex_held_by_another(void)
+{
+    on_thread(take_mutex);
+    MR_MUTEX_HELD(&mutex);
+}
+static void read_not_written(void)
+{
+    pthread_rwlock_rdlock(&shared);
+    MR_WRITE_HELD(&shared);
+}
+#endif
 static void held_by_another(void)
 {
     on_thread(take_engine);
@@ -186,6 +211,22 @@ static void holder_is_asserted(void **state)
         "held where a thread may wait: a stream: waits_with_a_short_one; held by this thread: an executable graph, a stream");
 }
 
+#ifdef __GLIBC__
+static void mutexes_are_asserted(void **state)
+{
+    (void)state;
+    pthread_mutex_lock(&mutex);
+    MR_MUTEX_HELD(&mutex);
+    pthread_mutex_unlock(&mutex);
+    pthread_rwlock_wrlock(&shared);
+    MR_WRITE_HELD(&shared);
+    pthread_rwlock_unlock(&shared);
+    assert_dies(mutex_not_held, "must be held here: a mutex: &mutex");
+    assert_dies(mutex_held_by_another, "must be held here: a mutex: &mutex");
+    assert_dies(read_not_written, "must be held here: a mutex: &shared");
+}
+#endif
+
 static void order_is_asserted(void **state)
 {
     (void)state;
@@ -234,10 +275,11 @@ static void threads_exclude_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_passes),
-        cmocka_unit_test(holder_is_asserted),
-        cmocka_unit_test(order_is_asserted),
-        cmocka_unit_test(threads_exclude_each_other),
+        cmocka_unit_test(order_passes),         cmocka_unit_test(holder_is_asserted),
+#ifdef __GLIBC__
+        cmocka_unit_test(mutexes_are_asserted),
+#endif
+        cmocka_unit_test(order_is_asserted),    cmocka_unit_test(threads_exclude_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/mapped.h"
+#include "base/mutex.h"
 #include "libs/cudart/link.h"
 #include "libs/cudart/register.h"
 #include "libs/cudart/runtime.h"
@@ -47,7 +48,7 @@ struct image {
     struct entry *entries;
     pthread_mutex_t lock; /* guards loading */
     CUlibrary library;    /* atomic; NULL: not loaded */
-    cudaError_t status;   /* under lock: why it can't be */
+    cudaError_t status;   /* under `lock`: why it can't be */
 };
 
 struct table {
@@ -82,9 +83,10 @@ static struct entry *find(const void *host)
     }
 }
 
-/* Under lock. A slot of a removed entry is not used again: a reader may be looking at what was behind it. */
+/* `lock` is held. A slot of a removed entry is not used again: a reader may be looking at what was behind it. */
 static void put(struct table *into, struct entry *entry)
 {
+    MR_MUTEX_HELD(&lock);
     size_t i = hash(entry->host);
     while (into->slots[i & into->mask] &&
            !(into->slots[i & into->mask] != &removed && into->slots[i & into->mask]->host == entry->host))
@@ -94,9 +96,10 @@ static void put(struct table *into, struct entry *entry)
     __atomic_store_n(&into->slots[i & into->mask], entry, __ATOMIC_RELEASE);
 }
 
-/* Under lock. Makes room for one more entry, at most half full. */
+/* `lock` is held. Makes room for one more entry, at most half full. */
 static bool grow(void)
 {
+    MR_MUTEX_HELD(&lock);
     size_t size = table ? table->mask + 1 : 0;
     if (table && (table->used + 1) * 2 <= size)
         return true;
@@ -208,9 +211,10 @@ static cudaError_t fill_shadows(const struct image *image, CUlibrary library)
     return cudaSuccess;
 }
 
-/* Under the image's lock. */
+/* The image's lock is held. */
 static cudaError_t load_image(struct image *image)
 {
+    MR_MUTEX_HELD(&image->lock);
     CUlibrary library;
     if (image->status != cudaSuccess)
         return image->status;

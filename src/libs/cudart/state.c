@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "libs/cudart/device.h"
 #include "libs/cudart/register.h"
 #include "libs/cudart/runtime.h"
@@ -53,9 +54,10 @@ static void *find_driver(void)
     return length > 0 && (size_t)length < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/* Finds every function that this library uses. A driver that lacks one is too old. */
+/* Finds every function that this library uses. A driver that lacks one is too old. The lock is held. */
 static cudaError_t open_driver(void)
 {
+    MR_MUTEX_HELD(&lock);
     mr_log_setup();
     void *library = find_driver();
     if (!library)

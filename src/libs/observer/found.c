@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mutex.h"
 #include "libs/observer/advice.h"
 
 enum { CHUNK = 64, CHUNKS = 1024, TABLE = CHUNK * CHUNKS * 2 };
@@ -113,6 +114,7 @@ static bool same_finding(const struct mr_finding *one, const struct mr_finding *
 /* With the lock held: text that stays; NULL: memory is short, and the report does without it. */
 static void say(struct mr_finding *finding)
 {
+    MR_MUTEX_HELD(&lock);
     char detail[OBS_ADVICE_ROOM], missing[OBS_ADVICE_ROOM], advice[OBS_ADVICE_ROOM];
     if (obs_finding_is_of_mem(finding->kind)) {
         obs_mem_words(finding, detail, missing, advice);
@@ -139,6 +141,7 @@ static bool same_pair(const struct mr_side *earlier, const struct mr_side *later
  * one does none. With the lock held. */
 static void keep_pair(struct mr_finding *known, const struct mr_finding *finding)
 {
+    MR_MUTEX_HELD(&lock);
     uint32_t pairs = known->pair_count;
     if (obs_finding_is_of_mem(known->kind) || pairs == MR_FINDING_PAIRS ||
         same_pair(&known->earlier, &known->later, finding))

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/mutex.h"
 #include "libs/observer/history.h"
 #include "libs/observer/spans.h"
 
@@ -48,6 +49,7 @@ bool obs_generation_is_shared(enum mr_allocation_kind kind)
  * held, for the span grows first. */
 static void widen(uintptr_t first, uintptr_t end)
 {
+    MR_WRITE_HELD(&lock);
     uintptr_t low = obs_generation_bounds.low, span = obs_generation_bounds.span;
     uintptr_t high = low + span;
     if (span == 0) {
@@ -130,6 +132,7 @@ uintptr_t obs_generation_range(size_t size)
 /* With the lock held: appends to the row of those that are over. */
 static void append(struct obs_generation *generation)
 {
+    MR_WRITE_HELD(&lock);
     if (generation->over)
         return;
     generation->over = true;
@@ -142,6 +145,7 @@ static void append(struct obs_generation *generation)
 /* With the lock held: takes the first one of the row out of it and out of its tree. The caller drops it. */
 static struct obs_generation *take_oldest(void)
 {
+    MR_WRITE_HELD(&lock);
     struct obs_generation *generation = oldest;
     oldest = generation->later;
     if (!oldest)
@@ -155,6 +159,7 @@ static struct obs_generation *take_oldest(void)
 /* With the lock held: what lies in the range gives way to what comes now. */
 static void push_aside(uintptr_t first, uintptr_t end)
 {
+    MR_WRITE_HELD(&lock);
     struct obs_span *span;
     while ((span = obs_span_lowest(current, first, end))) {
         struct obs_generation *generation = (struct obs_generation *)span;
@@ -169,6 +174,7 @@ static void push_aside(uintptr_t first, uintptr_t end)
 /* With the lock held for writing: the array at this address. NULL: memory is short. */
 static struct obs_generation *array_at(uintptr_t address)
 {
+    MR_WRITE_HELD(&lock);
     struct obs_span *known = obs_span_lowest(current, address, address + 1);
     struct obs_generation *array = known ? NULL : calloc(1, sizeof *array);
     if (!array)
@@ -255,6 +261,7 @@ static struct obs_generation *alive_at(uintptr_t base)
 /* With the lock held: it has ended. */
 static void die(struct obs_generation *generation)
 {
+    MR_WRITE_HELD(&lock);
     late -= generation->aside && !generation->dead;
     generation->dead = true;
     append(generation);

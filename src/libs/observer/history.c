@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mutex.h"
 #include "libs/observer/advice.h"
 #include "libs/observer/found.h"
 
@@ -209,6 +210,7 @@ static void report_end(const struct obs_history *history, const struct obs_opera
 static void check_life(const struct obs_history *history, const struct obs_operation *user,
                        const struct obs_touched *touched, const struct obs_told *told)
 {
+    MR_MUTEX_HELD(&history->lock);
     bool in_stream_order = history->kind == MR_ALLOCATION_POOL || history->kind == MR_ALLOCATION_GRAPH;
     if (in_stream_order && user != history->made) {
         enum relation relation = relation_of(user, history->made);
@@ -496,6 +498,7 @@ static void reduce(struct obs_history *history, size_t most)
 static void touch_one(struct obs_history *history, struct obs_operation *operation, const struct obs_told *told,
                       struct obs_touched *touched)
 {
+    MR_MUTEX_HELD(&history->lock);
     struct comparison comparison = {.history = history, .operation = operation, .told = told, .touched = touched};
     struct obs_span *few[AT_ONCE], **met = few;
     uintptr_t first = touched->shape.first - (touched->shape.first > 0), end = touched->shape.end + 1;

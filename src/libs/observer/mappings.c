@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/mutex.h"
 #include "libs/observer/generation.h"
 
 struct memory {
@@ -30,6 +31,7 @@ static struct mapping *mappings;
 /* With the lock held. */
 static struct memory *find(uint64_t handle)
 {
+    MR_MUTEX_HELD(&lock);
     struct memory *memory = memories;
     while (memory && memory->handle != handle)
         memory = memory->next;
@@ -39,6 +41,7 @@ static struct memory *find(uint64_t handle)
 /* With the lock held: forgets the memory if nobody has it any more. */
 static void drop_unused(struct memory *memory)
 {
+    MR_MUTEX_HELD(&lock);
     struct memory **at = &memories;
     if (memory->handles > 0 || memory->mappings > 0)
         return;

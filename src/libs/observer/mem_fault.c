@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/mutex.h"
 #include "libs/observer/found.h"
 
 /* Runs of a fault that are kept; bytes of further ones are counted as they come. */
@@ -143,6 +144,7 @@ static void add_run(struct fault *fault, uintptr_t first, uintptr_t end)
 static struct fault *fault_of(const struct mr_observed_work *work, enum mr_finding_kind kind,
                               const struct mr_access *box)
 {
+    MR_MUTEX_HELD(&lock);
     for (struct fault *fault = faults; fault; fault = fault->next)
         if (fault->work == work->work && fault->node == work->node && fault->finding.kind == kind &&
             fault->finding.later.place == box->place && fault->finding.later.how == box->how)

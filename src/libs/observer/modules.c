@@ -2,6 +2,7 @@
 /* Modules in the order in which they were first seen. The loader counts what it loads and unloads; the list is compared
  * with the loader's when those counts have changed. A library that is loaded again is another module. */
 #include "libs/observer/modules.h"
+#include "base/mutex.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -163,6 +164,7 @@ static int note_module(struct dl_phdr_info *info, size_t size, void *nth)
  * same place, is one module: its addresses mean the same if the file is the same. */
 static void look_again(void)
 {
+    MR_MUTEX_HELD(&lock);
     unsigned nth = 0;
     memset(seen, 0, count);
     dl_iterate_phdr(note_module, &nth);

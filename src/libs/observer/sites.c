@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unwind.h>
 
+#include "base/mutex.h"
 #include "libs/observer/modules.h"
 #include "libs/observer/python.h"
 
@@ -158,6 +159,7 @@ static uint64_t hash_frames(const struct obs_frame *frames, size_t count)
 /* With the lock held: room for one more in the table. */
 static bool grow_table(void)
 {
+    MR_MUTEX_HELD(&lock);
     uint32_t count = stacks;
     if (table && count + 1 <= table_size / 2)
         return true;
@@ -180,6 +182,7 @@ static bool grow_table(void)
 /* With the lock held. */
 static uint32_t keep_locked(const struct obs_frame *frames, size_t count)
 {
+    MR_MUTEX_HELD(&lock);
     uint64_t hash = hash_frames(frames, count);
     if (!grow_table())
         return 0;
