@@ -8,6 +8,7 @@ more of NVIDIA's headers (crt).
 """
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -37,16 +38,16 @@ def run(*command, **environment):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
-# A runtime library of a later version than the compiler's: it can't be asked for the headers' version, and nvlink
-# refuses its device part.
-later = pytest.mark.skipif(bool(NVCC) and RUNTIME != pathlib.Path(NVCC).parent.parent, reason="the compiler is older than the runtime library")
+# Millrace's runtime library says 13.0, and a test compares that with the headers' version.
+VERSION = int(re.search(r"#define CUDART_VERSION\s+(\d+)", (RUNTIME / "include" / "cuda_runtime_api.h").read_text())[1])
+newer = pytest.mark.skipif(VERSION > 13000, reason="the headers are newer than 13.0")
 
 
 def runs(program, *words, functions=True):
@@ -62,7 +63,7 @@ def by_nvcc(path, *words):
     return program
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=later) if name == "device" else name for name in C_TESTS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=newer) if name == "device" else name for name in C_TESTS])
 def test_in_c(tmp_path, name):
     if not NVCC and name in ("memory", "stream"):
         pytest.skip("calls functions that changed in version 13")
@@ -78,7 +79,6 @@ def test_in_cuda(tmp_path, name):
 
 
 @nvcc_only
-@later
 def test_relocatable(tmp_path):
     runs(by_nvcc(tmp_path, "-rdc=true", TESTS / "relocatable.cu", TESTS / "relocatable_other.cu"))
 
@@ -97,7 +97,6 @@ def test_examples(tmp_path, name):
 
 
 @nvcc_only
-@later
 def test_example_of_two_sources(tmp_path):
     assert "relocatable:" in runs(by_nvcc(tmp_path, "-rdc=true", EXAMPLES / "relocatable" / "main.cu", EXAMPLES / "relocatable" / "table.cu"))
 
