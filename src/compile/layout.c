@@ -232,7 +232,7 @@ bool mr_layout_build(const struct mr_ptx_module *module, struct mr_layout *layou
 
 void mr_layout_clear(struct mr_layout *layout)
 {
-    for (uint32_t e = 0; e < layout->entry_count; e++) {
+    for (uint32_t e = 0; layout->entries && e < layout->entry_count; e++) {
         mr_free(layout->entries[e].reachable);
         mr_free(layout->entries[e].shared);
     }

@@ -338,7 +338,7 @@ static bool apply(struct loading *loading, const Elf64_Rela *relocation, unsigne
     if (relocation->r_offset > section_size || width > section_size - relocation->r_offset)
         return refuse(loading, "a relocation past the end of its section");
     unsigned char *place = base + relocation->r_offset;
-    uint64_t target, from = (uint64_t)(uintptr_t)place, value;
+    uint64_t target = 0, from = (uint64_t)(uintptr_t)place, value;
     uint32_t slot = loading->slots[symbol];
     switch (type) {
     case R_X86_64_GOTPCREL:

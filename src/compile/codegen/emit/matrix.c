@@ -219,7 +219,7 @@ static LLVMValueRef multiply_add_group(struct product *p, LLVMValueRef sum, cons
 {
     struct cg *g = p->g;
     unsigned size = p->op.group, kept = size / 2, first = group * size;
-    LLVMValueRef metadata = metadata_of(p, elements, group), b[8];
+    LLVMValueRef metadata = metadata_of(p, elements, group), b[8] = {NULL};
     for (unsigned i = 0; i < size; i++)
         b[i] = gather_factor(p, MR_PTX_MATRIX_B, elements, first + i);
     for (unsigned i = 0; i < kept; i++) {
@@ -228,7 +228,7 @@ static LLVMValueRef multiply_add_group(struct product *p, LLVMValueRef sum, cons
             met = LLVMBuildSelect(g->b, metadata_bit(p, metadata, 3), b[1], b[0], "");
         } else {
             /* Of four places, each an element or (4 bits) two, a pair of bits names one. */
-            unsigned width = size / 4, bit = i / width * 2, within = i % width;
+            unsigned width = size == 8 ? 2 : 1, bit = i / width * 2, within = i % width;
             LLVMValueRef odd = metadata_bit(p, metadata, bit), high = metadata_bit(p, metadata, bit + 1);
             LLVMValueRef low_half = LLVMBuildSelect(g->b, odd, b[width + within], b[within], "");
             LLVMValueRef high_half = LLVMBuildSelect(g->b, odd, b[3 * width + within], b[2 * width + within], "");

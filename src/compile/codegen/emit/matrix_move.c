@@ -31,7 +31,7 @@ struct tile {
 /* Elements of a tile that go to a register. */
 static unsigned register_elements(const struct tile *tile)
 {
-    return tile->pieces * tile->length / tile->registers;
+    return tile->pieces * tile->length / (tile->registers == 2 ? 2 : 1);
 }
 
 static LLVMValueRef shuffled(struct cg *g, LLVMValueRef a, LLVMValueRef b, const uint8_t *from, unsigned count)
@@ -65,7 +65,7 @@ static void load_tile(struct cg *g, const struct tile *tile, const LLVMValueRef 
 static void store_tile(struct cg *g, const struct tile *tile, const LLVMValueRef *places, const LLVMValueRef *registers)
 {
     unsigned count = register_elements(tile), total = tile->pieces * tile->length;
-    uint8_t to[TILE_ELEMENTS_MAX];
+    uint8_t to[TILE_ELEMENTS_MAX] = {0};
     LLVMValueRef values[2] = {NULL, NULL};
     for (unsigned r = 0; r < tile->registers; r++) {
         values[r] = LLVMBuildBitCast(g->b, registers[r], cg_vector_type(tile->element, count), "");
@@ -258,14 +258,15 @@ static void touch_matrix(struct cg *g, const struct matrix *m, const struct mr_p
 static void emit_matrix_load(struct cg *g, const struct mr_ptx_inst *inst)
 {
     struct matrix m = describe(g, inst, inst->mode2 - MR_PTX_MODE_MATRIX_A);
-    LLVMValueRef values[16], places[16];
+    LLVMValueRef values[16] = {NULL}, places[16];
     touch_matrix(g, &m, inst, &inst->operands[1], MR_SITE_READ);
     for (unsigned i = 0; i < m.tiles; i++) {
         tile_places(g, &m, i, places);
         load_tile(g, &m.tile, places, &values[i * m.tile.registers]);
     }
+    unsigned loaded = m.tiles * m.tile.registers;
     for (unsigned i = 0; i < m.registers; i++)
-        cg_write(g, &inst->operands[0].elements[i], values[i % (m.tiles * m.tile.registers)]);
+        cg_write(g, &inst->operands[0].elements[i], values[loaded ? i % loaded : 0]);
 }
 
 static void emit_matrix_store(struct cg *g, const struct mr_ptx_inst *inst)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Functions with waiting loops become part of the kernel that calls them.
+/* Functions with waiting loops become part of the kernel that calls them.
  *
  * Lanes of a warp that wait for each other have to be in one function: those parked in a caller can't
  * run before a call comes back, and a call comes back when all its lanes are done. So a lock taken in a function that
@@ -15,8 +14,7 @@
  * be replaced stays a call: parameters that are arrays of any size, and what would make the kernel larger than
  * INSTS_MAX.
  *
- * Everything is new but what does not change; the verified module is left alone.
- */
+ * Everything that changes is new; the verified module is left alone. */
 #include "compile/codegen/rewrite/splice.h"
 
 #include <string.h>
@@ -112,9 +110,9 @@ static bool map_vars(struct cg_work *work, struct cg_splice *splice)
             splice->vars[i] =
                 mr_flow_is_per_lane(callee->vars[i]) ? cg_new_var(work, callee->vars[i]) : callee->vars[i];
         else if (param < callee->param_count)
-            memcpy(&splice->vars[i], &call->args[param].var, sizeof splice->vars[i]);
+            memcpy(&splice->vars[i], &call->args[param].var, sizeof(struct mr_ptx_var *));
         else if (call->returns[result].kind == MR_PTX_OPERAND_SYMBOL)
-            memcpy(&splice->vars[i], &call->returns[result].var, sizeof splice->vars[i]);
+            memcpy(&splice->vars[i], &call->returns[result].var, sizeof(struct mr_ptx_var *));
         else
             splice->vars[i] = cg_new_var(work, callee->returns[result]);
     }
