@@ -2,10 +2,10 @@
 /* Versions of a kernel's code. The first may have been made in a hurry; once threads have spent enough time in it, a
  * better one is made in the background and takes its place, for launches that are under way too.
  *
- * Who runs blocks asks mr_code_now before each run of them which code to use, uses that to the run's end, and calls
- * mr_code_begins and mr_code_ends around it. Both versions give the same results, so blocks of one launch may have run
- * in either. A run that takes long is noticed while it goes on: what is made of it then serves the blocks that come
- * later, or the next process. Any thread may call these at any time while the program lives. */
+ * A thread that runs blocks asks mr_code_now before each run of them which code to use, uses that to the run's end, and
+ * calls mr_code_begins and mr_code_ends around it. Both versions give the same results, so blocks of one launch may
+ * have run in either. A run that takes long is noticed while it goes on: what is made of it then serves the blocks that
+ * come later, or the next process. Any thread may call these at any time while the program lives. */
 #ifndef MR_ABI_TIER_H
 #define MR_ABI_TIER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A loader for the relocatable objects that the code generator makes and the disk cache keeps.
  *
- * It knows just what position-independent code needs, with no symbols undefined but those of library_calls.def, and
+ * It knows just what position-independent code needs, with no undefined symbols except those of library_calls.def, and
  * checks every number in the file before it uses it: the cache folder belongs to the user, and what is written there
  * must not break more than the kernel that is loaded. */
 #ifndef MR_COMPILE_LOADER_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replacing first versions of kernels' code, made in a hurry, by optimised ones.
  *
- * Whoever runs a first version counts the time (abi/tier.h), and the one that finds the kernel hot puts it on a list
- * here. A thread of our own, made when a first version first runs, makes the better versions one after the other and
- * lets them take the place: a launch under way goes on with it at its next run of blocks. The first version stays as
- * long as its program, for records of launches have its address.
+ * A thread that runs a first version counts the time (abi/tier.h), and the thread that finds the kernel hot puts it on
+ * a list here. A thread of our own, made when a first version first runs, makes the better versions one after the other
+ * and lets them take the place: a launch under way goes on with it at its next run of blocks. The first version stays
+ * as long as its program, for records of launches have its address.
  *
  * One run may be all there is: of one block, say, that takes a second. So the thread also looks at runs that are under
  * way, when they may have taken enough time.

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * The way in: one request from start to end. An LLVM context and module, a function for the kernel and for each
- * function that it may call, passes, object. Nothing of it outlives the request but the machine that code was made
- * for (llvm/target.c), and no two requests share anything at a time.
+/* The way in: one request from start to end. An LLVM context and module, a function for the kernel and for each
+ * function that it may call, passes, object. Of all that only the machine that code was made for outlives the request
+ * (llvm/target.c), and no two requests share anything at a time.
  *
  * Folders, in the order of the way through them. Each has a header that says what its words mean.
  *
@@ -16,8 +15,7 @@
  *   body      body.h      what is around them: prologue, warps, blocks, barriers
  *   llvm      llvm.h      LLVM's passes, the processor, the object file
  *
- * Each folder needs only those above it here.
- */
+ * Each folder needs only those above it here. */
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/basics/sites.h"
 #include "compile/codegen/body/blocks.h"

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Where code comes from: each PTX function is a function of the object's debug
+/* Where code comes from: each PTX function is a function of the object's debug
  * information, each instruction's line a line of its line table, and the file is
  * the PTX as MILLRACE_DUMP writes it. Debuggers, profilers and fault reports read it
  * (compile/lines.c, compile/jit.c). DWARF 4, because its line tables need no other sections.
  *
- * What is put in front of the function's body while an instruction is emitted belongs to
- * the function's own line. The builder takes over the line of what it is put in front of, so whoever
- * comes back from there calls cg_line_again().
+ * What is put in front of the function's body while an instruction is emitted belongs to the function's own line. The
+ * builder takes over the line of what it is put in front of, so code that comes back from there calls cg_line_again().
  *
  * No line tells which lane an instruction of the processor works for. So all code notes the warp that it runs for in
  * the block's record, and code that is asked to (MILLRACE_FAULT_THREADS) the addresses of each access before it is
- * made.
- */
+ * made. */
 #include "compile/codegen/basics/basics.h"
 #include "compile/codegen/basics/lines.h"
 

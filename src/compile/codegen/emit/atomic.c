@@ -278,8 +278,7 @@ static void turns_by_bytes(struct cg *g, struct atomic *a, const struct turns *t
 }
 
 /* Of all lanes, in .shared memory. Offsets are read from the array two by two, not taken out of vector registers, which
- * costs more (LLVM thinks otherwise): a histogram's rounds take 0.49 ns an element that way, 0.57 with offsets one by
- * one and 0.62 with addresses. */
+ * costs more, though LLVM thinks otherwise (docs/benchmarks.md, "Single figures"). */
 static void turns_of_all(struct cg *g, struct atomic *a, const struct turns *turns)
 {
     LLVMTypeRef i64 = g->unit->i64;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * What lanes of a warp do together: votes, shuffles, matches, reductions.
+/* What lanes of a warp do together: votes, shuffles, matches, reductions.
  *
  * The lanes that take part are those that run the instruction at this moment; lanes that name different masks act in
  * groups. Lanes reconverge as early as they can (flow.h), so in correct code that is every lane that the mask names; a
  * lane that is elsewhere at the time is left out rather than waited for.
  *
- * A mask that lacks the lane which names it is an illegal instruction on hardware, but where all lanes are known to be
- * there with one mask: there nobody looks into it, and all lanes count. It is the same here, by what the flow knows.
+ * A mask that lacks the lane which names it is an illegal instruction on hardware, except where all lanes are known to
+ * be there with one mask: there nobody looks into it, and all lanes count. It is the same here, by what the flow knows.
  */
 #include "compile/codegen/emit/emit.h"
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * The object file at the end. It must not refer to anything outside itself but the
- * functions of library_calls.def; one that does (LLVM would have liked another) is
- * refused here, since the loader could not place it.
- */
+/* The object file at the end. It must not refer to anything outside itself except the functions of library_calls.def;
+ * one that does (LLVM would have liked another) is refused here, since the loader could not place it. */
 #include "compile/codegen/llvm/llvm.h"
 
 #include <elf.h>

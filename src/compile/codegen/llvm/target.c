@@ -32,9 +32,9 @@ static pthread_once_t initialised = PTHREAD_ONCE_INIT;
 /* LLVM's switches. Without the first, a pass follows the places of variables through each function, which costs a
  * thirtieth of all compiling; this code has lines for debuggers, but no variables. The second is how many accesses to
  * memory its schedulers look back at for each, to see which may touch the same place: a thousand by default, in time by
- * the square of that. A struct of 256 words, copied to local memory, took 8 s. The third is how far the register
- * allocator looks for a place to spill a value that lives across many blocks: ten thousand steps for each by default,
- * which is what a jump with many ways costs (1,500 of them 2.1 s, and 1.1 with a thousand, the code being the same). */
+ * the square of that. The third is how far the register allocator looks for a place to spill a value that lives across
+ * many blocks: ten thousand steps for each by default, which is what a jump with many ways costs. The code is the same
+ * with a thousand (docs/benchmarks.md, "Single figures"). */
 static const char *const switches[] = {"millrace", "-experimental-debug-variable-locations=false",
                                        "-dag-maps-huge-region=64", "-grow-region-complexity-budget=1000"};
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Addresses of 32 bits outside .shared, whose addresses are offsets anyway. Nobody writes
- * them in modules of 64-bit addresses but by hand: then they are the lower halves of host
- * addresses, whose upper halves have to be known. Of local variables, and of the parameters
- * of device functions, they are 0: such kernels run on stacks below 4 GiB. A kernel's own
- * parameters are copied there. Variables in .const stay where they are, and an address is
- * looked for among them by its lower half.
- */
+/* Addresses of 32 bits outside .shared, whose addresses are offsets anyway. No compiler writes them in modules of
+ * 64-bit addresses, but people do. There they are the lower halves of host addresses, whose upper halves have to be
+ * known. Of local variables, and of the parameters of device functions, they are 0: such kernels run on stacks below 4
+ * GiB. A kernel's own parameters are copied there. Variables in .const stay where they are, and an address is looked
+ * for among them by its lower half. */
 #include "compile/codegen/operands/narrow.h"
 #include "compile/codegen/operands/operands.h"
 

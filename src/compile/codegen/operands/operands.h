@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * PTX operands as LLVM values: what an instruction reads, and where its results go.
+/* PTX operands as LLVM values: what an instruction reads, and where its results go.
  *
  * Each register has a *class* (analysis/flow.h), which says what is in its slot. UNIFORM: one scalar. AFFINE: a base,
  * and a *break*, the first lane that is past an overflow of 32 bits, for each *row* of threads that the warp is.
- * STEPPED: scalars from which each lane's value follows. VARYING: a vector of all lanes. Whoever reads an operand
+ * STEPPED: scalars from which each lane's value follows. VARYING: a vector of all lanes. Code that reads an operand
  * says which type it wants, and gets it in the form of the instruction at hand (basics/basics.h); or it asks for the
  * scalars of an affine value.
  *
@@ -18,8 +17,7 @@
  *   narrow.c      addresses of 32 bits     parameters.c   a kernel's parameters, read once
  *   address.c     where a memory operand points: a host address, checked for alignment
  *   touch.c       notes of what is touched
- *   access.c      a load or store by the lanes of a warp: access_vector.c at once, access_lanes.c one by one
- */
+ *   access.c      a load or store by the lanes of a warp: access_vector.c at once, access_lanes.c one by one */
 #ifndef MR_COMPILE_CODEGEN_OPERANDS_OPERANDS_H
 #define MR_COMPILE_CODEGEN_OPERANDS_OPERANDS_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * From PTX to PTX: a kernel's body is written anew where what it calls has to be a part of it. No LLVM here.
+/* From PTX to PTX: a kernel's body is written anew where what it calls has to be a part of it. No LLVM here.
  *
  * Lanes of a warp that wait for each other have to be in one function: those that are parked in a caller can't run
  * before a call comes back. So a call of a function that waits is *replaced* by the function's body, with registers,
@@ -14,8 +13,7 @@
  *   passing.c    what calls pass in registers
  *   splice.c     the lists that a new body is made of
  *
- * The verified module is left alone: everything is new but what does not change.
- */
+ * The verified module is left alone: everything that changes is new. */
 #ifndef MR_COMPILE_CODEGEN_REWRITE_REWRITE_H
 #define MR_COMPILE_CODEGEN_REWRITE_REWRITE_H
 
