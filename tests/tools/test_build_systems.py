@@ -123,7 +123,8 @@ class Projects(unittest.TestCase):
         env = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA", "NVCC", "LD_", "LIBRARY_PATH", "CPATH"))}
         env = {**env, "PATH": f"{root / 'bin'}:/usr/bin:/bin", **more}
         words = ["unshare", "-rm", "sh", "-c", HIDE, "sh", self.path / "empty"] if CAN_HIDE else []
-        done = subprocess.run([str(word) for word in [*words, *command]], cwd=self.path, capture_output=True, text=True, check=False, env=env, timeout=500)
+        words = [str(word) for word in [*words, *command]]
+        done = subprocess.run(words, cwd=self.path, capture_output=True, text=True, check=False, env=env, timeout=500)
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout[-6000:]}{done.stderr[-6000:]}")
         return done.stdout
 
