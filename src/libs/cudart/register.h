@@ -14,7 +14,7 @@ cudaError_t mr_rt_kernel(const void *func, CUkernel *out);
  * cudaKernel_t or a cudaFunction_t and which the driver looks at. Errors as above. */
 cudaError_t mr_rt_launched(const void *func, CUkernel *out);
 
-/* The same where a symbol is asked for: what is none gives cudaErrorInvalidDeviceFunction. */
+/* The same where a symbol is asked for: anything else gives cudaErrorInvalidDeviceFunction. */
 cudaError_t mr_rt_symbol_kernel(const void *symbol, CUkernel *out);
 
 /* Loads every image that is registered now, for CUDA_MODULE_LOADING=EAGER. What can't be loaded tells when it is used.

@@ -3,7 +3,8 @@
  *
  * The source and in-memory headers are spelt anew before clang sees them (api.c). What headers on disk hold, and what
  * macros put together, shows behind the preprocessor alone; variables in shared memory whose classes have constructors
- * are known once clang has named them (ptx/unmade.h). Both cost another compilation, of what would else be an error. */
+ * are known once clang has named them (ptx/unmade.h). Both cost another compilation, of what would otherwise be an
+ * error. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -101,7 +101,7 @@ static void compose(const struct _nvrtcProgram *program, const struct mr_options
     }
 }
 
-/* NVIDIA's nvcc, which the shim can run, is none for this library: MILLRACE_NVRTC is. */
+/* NVIDIA's nvcc, which the shim can run, is no compiler for this library. MILLRACE_NVRTC names one. */
 static const char *compiler_name(void)
 {
     const char *compiler = mr_setting_text(MR_SETTING_CC), *slash = strrchr(compiler, '/');
@@ -141,8 +141,8 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         "-DCUDA_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0",
         "-DCUDART_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0", "-DCCCL_DISABLE_NVFP8_SUPPORT=1",
         "-D__CORRECT_ISO_CPP_STRING_H_PROTO=1", "-Xclang", "-fcuda-allow-variadic-functions",
-        /* Loops whose count is not known are unrolled by nobody: the driver compiles for another machine than the
-         * PTX's, and this would double the time that compiling takes. */
+        /* Nobody unrolls loops whose count is not known: the driver compiles for another machine than the PTX's, and
+         * this would double the time that compiling takes. */
         "-mllvm", "-unroll-runtime=false"};
     mr_words_add(words, compiler_name(), "");
     if (program->header_count)
@@ -172,8 +172,8 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
     }
 }
 
-/* A line of the compiler's as NVRTC words it, where programs read it: a header that was not found is looked for by some
- * (jitify), which then compile again. */
+/* A line of the compiler's as NVRTC words it, where programs read it: some (jitify) look for a header that was not
+ * found, and then compile again. */
 static void add_message(struct mr_text *log, const char *line, size_t whole)
 {
     static const char begin[] = ": fatal error: '", end[] = "' file not found";
@@ -254,8 +254,8 @@ static bool place_headers(struct mr_words *words, const char *search)
 }
 
 /* Runs the compiler: in a process that waits for this, or with precompiled headers, if that can be. A failure there is
- * tried again without: the headers may be damaged, and a waiting process words some messages in another way. A header
- * that is missing is believed at once. */
+ * tried again without: the headers may be damaged, and a waiting process words some messages in another way. If a
+ * header is missing, nothing is tried again. */
 static enum mr_run_status run_compiler(struct mr_run *run, struct mr_words *words, const char *device,
                                        const struct mr_folder *folder, bool keep)
 {

@@ -43,8 +43,8 @@ enum mr_run_status mr_tables_move(struct mr_run *run, const struct mr_words *wor
  * changed. */
 enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source);
 
-/* Compiles run->input in a process that waits for it. FAILED also if there is none. Then, and after all failures but a
- * missing header, nothing is in run's texts. */
+/* Compiles run->input in a process that waits for it. FAILED also if there is none. Then, and after all failures except
+ * a missing header, nothing is in run's texts. */
 enum mr_run_status mr_prepare_run_waiting(struct mr_run *run, const struct mr_words *words, const char *device,
                                           const struct mr_folder *folder);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which of NVIDIA's libraries Millrace has in their place. A version counts: one of NVIDIA's whose major version
- * Millrace has not is left as it is. */
+ * Millrace does not have is left as it is. */
 #include "libs/redirect/libraries.h"
 
 #include <dlfcn.h>
