@@ -7,7 +7,7 @@
 #include "base/thread.h"
 #include "engine/engine.h"
 
-#define MR_WORKERS_LIMIT 512u
+#define MR_WORKERS_LIMIT 4096u
 
 /* A thread that runs commands: a worker, or a program's thread that helps. */
 struct mr_runner {

@@ -304,6 +304,71 @@ static void surfaces(void **state)
     FAILS(cuSurfObjectCreate(&surface, &good), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* What a kernel learns of a texture by txq and of a surface by suq. */
+static void questions(void **state)
+{
+    static const struct {
+        const char *instruction;
+        unsigned answer;
+    } asked[] = {{"txq.width.b32", 16},
+                 {"txq.height.b32", 8},
+                 {"txq.depth.b32", 0},
+                 {"txq.channel_data_type.b32", CU_AD_FORMAT_HALF},
+                 {"txq.channel_order.b32", 4},
+                 {"txq.array_size.b32", 0},
+                 {"txq.normalized_coords.b32", 1},
+                 {"txq.force_unnormalized_coords.b32", 0},
+                 {"txq.num_mipmap_levels.b32", 1},
+                 {"txq.num_samples.b32", 1},
+                 {"txq.filter_mode.b32", 1},
+                 {"txq.addr_mode_0.b32", 1},
+                 {"txq.addr_mode_1.b32", 4},
+                 {"txq.addr_mode_2.b32", 3},
+                 {"suq.width.b32", 16},
+                 {"suq.height.b32", 8},
+                 {"suq.channel_data_type.b32", CU_AD_FORMAT_HALF},
+                 {"suq.channel_order.b32", 4},
+                 {"suq.array_size.b32", 0},
+                 {"suq.memory_layout.b32", 0}};
+    enum { ASKED = sizeof asked / sizeof *asked };
+    static char ptx[4000];
+    unsigned answers[ASKED];
+    CUDA_RESOURCE_DESC resource = array_resource(make_array(16, 8, 0, CU_AD_FORMAT_HALF, 4, CUDA_ARRAY3D_SURFACE_LDST));
+    const CUDA_TEXTURE_DESC desc = {
+        .addressMode = {CU_TR_ADDRESS_MODE_MIRROR, CU_TR_ADDRESS_MODE_BORDER, CU_TR_ADDRESS_MODE_CLAMP},
+        .filterMode = CU_TR_FILTER_MODE_LINEAR,
+        .flags = CU_TRSF_NORMALIZED_COORDINATES};
+    CUtexObject texture;
+    CUsurfObject surface;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr out;
+    (void)state;
+    size_t at = (size_t)snprintf(ptx, sizeof ptx,
+                                 PTX_HEAD ".visible .entry ask(.param .u64 out, .param .u64 t, .param .u64 s)\n{\n"
+                                          ".reg .b64 %%o, %%t, %%s; .reg .b32 %%r;\n"
+                                          "ld.param.u64 %%o, [out]; ld.param.u64 %%t, [t]; ld.param.u64 %%s, [s];\n");
+    for (unsigned i = 0; i < ASKED; i++)
+        at += (size_t)snprintf(ptx + at, sizeof ptx - at, "%s %%r, [%s]; st.global.u32 [%%o+%u], %%r;\n",
+                               asked[i].instruction, asked[i].instruction[0] == 't' ? "%t" : "%s", 4 * i);
+    snprintf(ptx + at, sizeof ptx - at, "ret;\n}\n");
+    OK(cuTexObjectCreate(&texture, &resource, &desc, NULL));
+    OK(cuSurfObjectCreate(&surface, &resource));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, "ask"));
+    OK(cuMemAlloc(&out, sizeof answers));
+    OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out, &texture, &surface}, NULL));
+    OK(cuMemcpyDtoH(answers, out, sizeof answers));
+    for (unsigned i = 0; i < ASKED; i++)
+        if (answers[i] != asked[i].answer)
+            fail_msg("%s gives %u, not %u", asked[i].instruction, answers[i], asked[i].answer);
+    OK(cuMemFree(out));
+    OK(cuModuleUnload(module));
+    OK(cuSurfObjectDestroy(surface));
+    OK(cuTexObjectDestroy(texture));
+    OK(cuArrayDestroy(resource.res.array.hArray));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST_IN_CONTEXT(bad_descriptors),
@@ -314,6 +379,7 @@ int main(void)
                                        TEST_IN_CONTEXT(the_short_way_is_the_long_way),
                                        TEST_IN_CONTEXT(more_than_the_geometry_has),
                                        TEST_IN_CONTEXT(bad_handles),
-                                       TEST_IN_CONTEXT(surfaces)};
+                                       TEST_IN_CONTEXT(surfaces),
+                                       TEST_IN_CONTEXT(questions)};
     return cmocka_run_group_tests_name("texture and surface objects", tests, NULL, NULL);
 }

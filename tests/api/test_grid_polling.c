@@ -14,7 +14,7 @@ enum { BLOCKS = 12 };
     " ld.param.u64 %d1, [other];\n mov.u32 %r3, %nctaid.x;\n atom.global.add.u32 %r0, [%d0], 1;\nagain:\n" poll \
     " setp.lt.u32 %p0, %r1, %r3;\n @%p0 bra again;\n ret;\n}\n"
 
-static void meet(const char *ptx)
+static void meet_of(const char *ptx, unsigned blocks)
 {
     CUmodule module;
     CUfunction function;
@@ -25,11 +25,16 @@ static void meet(const char *ptx)
     OK(cuMemAlloc(&words, 64));
     OK(cuMemsetD8(words, 0, 64));
     other = words + 16;
-    OK(cuLaunchKernel(function, BLOCKS, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&words, &other}, NULL));
+    OK(cuLaunchKernel(function, blocks, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&words, &other}, NULL));
     OK(cuMemcpyDtoH(&here, words, sizeof here));
-    assert_int_equal(here, BLOCKS);
+    assert_int_equal(here, blocks);
     OK(cuMemFree(words));
     OK(cuModuleUnload(module));
+}
+
+static void meet(const char *ptx)
+{
+    meet_of(ptx, BLOCKS);
 }
 
 static void test_loads_in_the_loop(void **state)
@@ -62,6 +67,13 @@ static void test_after_blocks_that_did_not_wait(void **state)
     assert_int_equal(here, BLOCKS);
     OK(cuMemFree(words));
     OK(cuModuleUnload(module));
+}
+
+/* More blocks than fit on sixteen processors, by what the device says of itself: each has a thread in the end. */
+static void test_very_many_blocks(void **state)
+{
+    (void)state;
+    meet_of(PTX_HEAD KERNEL(" ld.volatile.global.u32 %r1, [%d0];\n"), 600);
 }
 
 /* A function that loads, which nobody expects to wait. */
@@ -312,6 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_IN_CONTEXT(test_loads_in_the_loop),
         TEST_IN_CONTEXT(test_after_blocks_that_did_not_wait),
+        TEST_IN_CONTEXT(test_very_many_blocks),
         TEST_IN_CONTEXT(test_a_call_in_the_loop),
         TEST_IN_CONTEXT(test_warps_by_plain_loads),
         TEST_IN_CONTEXT(test_warps_with_stacks_by_plain_loads),

@@ -258,8 +258,9 @@ static void spread_drawn(struct spread *spread, uint32_t block, struct mr_flow_e
     memcpy(spread->set, flow->blocks[block].pend, spread->words * sizeof(mr_word));
     for (uint32_t i = 0; i < way.target_count; i++)
         mr_bit_set(spread->set, way.targets[i]);
-    for (uint32_t to = 0; to < flow->block_count; to++) {
-        if (!mr_bit_get(spread->set, to) || flow->blocks[to].barrier)
+    uint32_t count = flow->block_count;
+    for (uint32_t to = mr_bit_next(spread->set, 0, count); to < count; to = mr_bit_next(spread->set, to + 1, count)) {
+        if (flow->blocks[to].barrier)
             continue;
         bool grew = !mr_bit_get(spread->queued, to);
         mr_bit_clear(spread->set, to);
