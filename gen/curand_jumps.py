@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The jumps of XORWOW for device/include/curand_kernel.h: curand_jumps.py OUTPUT
+"""The jumps of XORWOW for device/include/curand_kernel.h and for libcurand: curand_jumps.py OUTPUT [host]
 
 The five words of Marsaglia's XORWOW (Xorshift RNGs, 2003) without its counter are a linear map T over GF(2). With P the
 map's minimal polynomial, T^n is p(T) for p = x^n mod P, which has at most 160 terms. The header holds x^(2^i) mod P and
@@ -51,7 +51,8 @@ def table(name, first, count, powers):
     rows = []
     for p in powers[first:first + count]:
         rows.append("    {" + ", ".join(f"0x{p >> 32 * w & MASK:08x}u" for w in range(WORDS)) + "},")
-    return f"static __attribute__((device)) const unsigned int {name}[{count}][{WORDS}] = {{\n" + "\n".join(rows) + "\n};\n"
+    place = "" if sys.argv[2:] == ["host"] else "__attribute__((device)) "
+    return f"static {place}const unsigned int {name}[{count}][{WORDS}] = {{\n" + "\n".join(rows) + "\n};\n"
 
 
 def main():

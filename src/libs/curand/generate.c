@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions that make numbers: a device generator's in the order of its stream, a host generator's at once. */
+#include <stdlib.h>
+
+#include "curand_impl.h"
+#include "libs/curand/generator.h"
+#include "libs/curand/poisson.h"
+#include "libs/math/driver.h"
+
+static void run(void *data, uint64_t first, uint64_t end)
+{
+    const struct mr_rand_work *work = data;
+    work->source->ops->run(work, first, end);
+}
+
+static void release(void *data)
+{
+    struct mr_rand_work *work = data;
+    mr_rand_source_drop(work->source);
+    free(work->poisson);
+    free(work);
+}
+
+/* Submits the work, and takes it over; `generator` moves on. */
+static curandStatus_t submit(struct mr_generator *generator, struct mr_rand_work *work)
+{
+    uint64_t parts = work->source->ops->parts(work), items = work->source->ops->items(work);
+    if (generator->on_host) {
+        run(work, 0, parts);
+        release(work);
+    } else if (parts) {
+        CUresult status = mr_math_driver.submit_parts(generator->stream, parts, run, release, work);
+        if (status != CUDA_SUCCESS) {
+            release(work);
+            return CURAND_STATUS_LAUNCH_FAILURE;
+        }
+    } else {
+        release(work);
+    }
+    generator->place += items;
+    return CURAND_STATUS_SUCCESS;
+}
+
+static bool is_sobol(const struct mr_generator *generator)
+{
+    return generator->type >= CURAND_RNG_QUASI_SOBOL32;
+}
+
+/* Which table NVIDIA's library uses for Poisson numbers: that of cumulated probabilities, or the columns. */
+static bool is_inverse(const struct mr_generator *generator, double mean)
+{
+    switch (generator->type) {
+    case CURAND_RNG_QUASI_SOBOL64:
+        return mean < MR_POISSON_NORMAL;
+    case CURAND_RNG_QUASI_SOBOL32:
+    case CURAND_RNG_PSEUDO_MTGP32:
+        return mean >= 32;
+    default:
+        return false;
+    }
+}
+
+/* Whether the generator can make so many at once. */
+static bool has_length(const struct mr_generator *generator, enum mr_rand_kind kind, size_t count)
+{
+    if (is_sobol(generator))
+        return count % generator->dimensions == 0;
+    bool in_pairs = generator->type == CURAND_RNG_PSEUDO_XORWOW || generator->type == CURAND_RNG_PSEUDO_MRG32K3A;
+    return !in_pairs || !mr_rand_is_normal(kind) || count % 2 == 0;
+}
+
+static curandStatus_t generate(curandGenerator_t handle, enum mr_rand_kind kind, void *out, size_t count, double mean,
+                               double deviation)
+{
+    struct mr_generator *generator = mr_generator_enter(handle);
+    if (!generator)
+        return CURAND_STATUS_NOT_INITIALIZED;
+    bool is_wide = generator->type == CURAND_RNG_QUASI_SOBOL64;
+    if (count == 0)
+        return CURAND_STATUS_SUCCESS;
+    if ((kind == MR_RAND_LONG && !is_wide) || (kind == MR_RAND_WORD && is_wide))
+        return CURAND_STATUS_TYPE_ERROR;
+    if (kind == MR_RAND_POISSON && (mean <= 0 || mean > MR_POISSON_MOST))
+        return CURAND_STATUS_OUT_OF_RANGE;
+    if (!has_length(generator, kind, count))
+        return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+    curandStatus_t status = mr_generator_source(generator);
+    if (status != CURAND_STATUS_SUCCESS)
+        return status;
+    struct mr_rand_work *work = malloc(sizeof *work);
+    struct mr_poisson *poisson =
+        kind == MR_RAND_POISSON && work ? mr_poisson_new(mean, is_inverse(generator, mean)) : NULL;
+    if (!work || (kind == MR_RAND_POISSON && !poisson)) {
+        free(work);
+        return CURAND_STATUS_ALLOCATION_FAILED;
+    }
+    *work = (struct mr_rand_work){.source = mr_rand_source_take(generator->source),
+                                  .poisson = poisson,
+                                  .kind = kind,
+                                  .on_host = generator->on_host,
+                                  .out = out,
+                                  .count = count,
+                                  .place = generator->place,
+                                  .mean = mean,
+                                  .deviation = deviation};
+    return submit(generator, work);
+}
+
+curandStatus_t mr_curand_Generate(const struct mr_form *form, curandGenerator_t generator, unsigned int *outputPtr,
+                                  size_t num)
+{
+    (void)form;
+    return generate(generator, MR_RAND_WORD, outputPtr, num, 0, 0);
+}
+
+curandStatus_t mr_curand_GenerateLongLong(const struct mr_form *form, curandGenerator_t generator,
+                                          unsigned long long *outputPtr, size_t num)
+{
+    (void)form;
+    return generate(generator, MR_RAND_LONG, outputPtr, num, 0, 0);
+}
+
+curandStatus_t mr_curand_GenerateUniform(const struct mr_form *form, curandGenerator_t generator, void *outputPtr,
+                                         size_t num)
+{
+    (void)form;
+    return generate(generator, MR_RAND_UNIFORM, outputPtr, num, 0, 0);
+}
+
+curandStatus_t mr_curand_GenerateUniformDouble(const struct mr_form *form, curandGenerator_t generator, void *outputPtr,
+                                               size_t num)
+{
+    (void)form;
+    return generate(generator, MR_RAND_UNIFORM_DOUBLE, outputPtr, num, 0, 0);
+}
+
+curandStatus_t mr_curand_GenerateNormal(const struct mr_form *form, curandGenerator_t generator, void *outputPtr,
+                                        size_t n, float mean, float stddev)
+{
+    (void)form;
+    return generate(generator, MR_RAND_NORMAL, outputPtr, n, mean, stddev);
+}
+
+curandStatus_t mr_curand_GenerateNormalDouble(const struct mr_form *form, curandGenerator_t generator, void *outputPtr,
+                                              size_t n, double mean, double stddev)
+{
+    (void)form;
+    return generate(generator, MR_RAND_NORMAL_DOUBLE, outputPtr, n, mean, stddev);
+}
+
+curandStatus_t mr_curand_GenerateLogNormal(const struct mr_form *form, curandGenerator_t generator, void *outputPtr,
+                                           size_t n, float mean, float stddev)
+{
+    (void)form;
+    return generate(generator, MR_RAND_LOG_NORMAL, outputPtr, n, mean, stddev);
+}
+
+curandStatus_t mr_curand_GenerateLogNormalDouble(const struct mr_form *form, curandGenerator_t generator,
+                                                 void *outputPtr, size_t n, double mean, double stddev)
+{
+    (void)form;
+    return generate(generator, MR_RAND_LOG_NORMAL_DOUBLE, outputPtr, n, mean, stddev);
+}
+
+curandStatus_t mr_curand_GeneratePoisson(const struct mr_form *form, curandGenerator_t generator,
+                                         unsigned int *outputPtr, size_t n, double lambda)
+{
+    (void)form;
+    return generate(generator, MR_RAND_POISSON, outputPtr, n, lambda, 0);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libcurand beside plain loops: the generators' published algorithms give the numbers in the order that the library
+ * promises, whatever the calls are cut into; distributions have their mean and spread; works of several streams and
+ * threads don't disturb each other; what is wrong is refused. */
+#include <cuda_runtime_api.h>
+#include <curand.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OK(call) assert_int_equal(call, CURAND_STATUS_SUCCESS)
+#define RUN(call) assert_int_equal(call, cudaSuccess)
+#define MOST 400000
+
+static curandGenerator_t device(curandRngType_t type)
+{
+    curandGenerator_t g = NULL;
+    OK(curandCreateGenerator(&g, type));
+    return g;
+}
+
+static void *memory(size_t bytes)
+{
+    void *at = NULL;
+    RUN(cudaMalloc(&at, bytes));
+    return at;
+}
+
+/* ---- the words of each generator, by loops of their own ---- */
+
+static uint32_t xorwow(uint32_t *s)
+{
+    uint32_t t = s[0] ^ s[0] >> 2;
+    memmove(s, s + 1, 4 * sizeof *s);
+    s[4] = s[3] ^ s[3] << 4 ^ t ^ t << 1;
+    s[5] += 362437;
+    return s[4] + s[5];
+}
+
+/* Lane 0 of XORWOW is the sequence of the seed itself: every 4096th number of the output. */
+static void lane_0_of_xorwow(void **state)
+{
+    static unsigned host[MOST];
+    uint32_t s[6] = {123456789, 362436069, 521288629, 88675123, 5783321, 6615241};
+    uint32_t low = (77u ^ 0xaad26b49u) * 1099087573u, high = 0xf7dcefddu * 2591861531u;
+    unsigned *at = memory(sizeof host);
+    curandGenerator_t g = device(CURAND_RNG_PSEUDO_XORWOW);
+    (void)state;
+    s[0] += low;
+    s[1] ^= low;
+    s[2] += high;
+    s[3] ^= high;
+    s[4] += low;
+    s[5] += low + high;
+    OK(curandSetPseudoRandomGeneratorSeed(g, 77));
+    OK(curandGenerate(g, at, MOST));
+    RUN(cudaMemcpy(host, at, sizeof host, cudaMemcpyDefault));
+    for (size_t i = 0; i < MOST; i += 4096)
+        assert_int_equal(host[i], xorwow(s));
+    OK(curandDestroyGenerator(g));
+    RUN(cudaFree(at));
+}
+
+static void sobol_of_one_dimension(void **state)
+{
+    static unsigned host[3 * 1000];
+    unsigned *at = memory(sizeof host);
+    curandGenerator_t g = device(CURAND_RNG_QUASI_SOBOL32);
+    (void)state;
+    OK(curandSetQuasiRandomGeneratorDimensions(g, 3));
+    OK(curandGenerate(g, at, 3 * 1000));
+    RUN(cudaMemcpy(host, at, sizeof host, cudaMemcpyDefault));
+    for (unsigned i = 0; i < 1000; i++) { /* the first dimension is a Gray code, turned round */
+        unsigned gray = i ^ i >> 1, turned = 0;
+        for (int bit = 0; bit < 32; bit++)
+            turned |= (gray >> bit & 1) << (31 - bit);
+        assert_int_equal(host[i], turned);
+    }
+    OK(curandDestroyGenerator(g));
+    RUN(cudaFree(at));
+}
+
+/* Every 2^k numbers of any dimension hit every interval of 2^-k once. */
+static void sobol_is_even(void **state)
+{
+    enum { DIMENSIONS = 2000, POINTS = 256 };
+    static unsigned host[DIMENSIONS * POINTS];
+    unsigned *at = memory(sizeof host);
+    curandGenerator_t g = device(CURAND_RNG_QUASI_SOBOL32);
+    (void)state;
+    OK(curandSetQuasiRandomGeneratorDimensions(g, DIMENSIONS));
+    OK(curandGenerate(g, at, DIMENSIONS * POINTS));
+    RUN(cudaMemcpy(host, at, sizeof host, cudaMemcpyDefault));
+    for (unsigned d = 0; d < DIMENSIONS; d++) {
+        unsigned char hit[POINTS] = {0};
+        for (unsigned i = 0; i < POINTS; i++)
+            hit[host[d * POINTS + i] >> 24]++;
+        for (unsigned i = 0; i < POINTS; i++)
+            assert_int_equal(hit[i], 1);
+    }
+    OK(curandDestroyGenerator(g));
+    RUN(cudaFree(at));
+}
+
+/* ---- calls that are cut ---- */
+
+static const curandRngType_t all[] = {
+    CURAND_RNG_PSEUDO_XORWOW,        CURAND_RNG_PSEUDO_MRG32K3A, CURAND_RNG_PSEUDO_MTGP32,
+    CURAND_RNG_PSEUDO_PHILOX4_32_10, CURAND_RNG_QUASI_SOBOL32,
+};
+#define ALL (sizeof all / sizeof *all)
+
+/* The same numbers come on the device in one call, in calls of odd lengths, and on the host. */
+static void cuts(void **state)
+{
+    static unsigned whole[MOST], cut[MOST];
+    unsigned *at = memory(sizeof whole);
+    (void)state;
+    for (size_t i = 0; i < ALL; i++) {
+        curandGenerator_t g = device(all[i]), host = NULL;
+        OK(curandGenerate(g, at, MOST));
+        RUN(cudaMemcpy(whole, at, sizeof whole, cudaMemcpyDefault));
+        OK(curandDestroyGenerator(g));
+        g = device(all[i]);
+        for (size_t done = 0, length = 1; done < MOST; done += length, length = length * 7 % 30011 + 1) {
+            length = length < MOST - done ? length : MOST - done;
+            OK(curandGenerate(g, at + done, length));
+        }
+        RUN(cudaMemcpy(cut, at, sizeof cut, cudaMemcpyDefault));
+        assert_memory_equal(whole, cut, sizeof whole);
+        OK(curandDestroyGenerator(g));
+        OK(curandCreateGeneratorHost(&host, all[i]));
+        OK(curandGenerate(host, cut, MOST));
+        assert_memory_equal(whole, cut, sizeof whole);
+        OK(curandDestroyGenerator(host));
+    }
+    RUN(cudaFree(at));
+}
+
+/* Nothing is written behind the last result. */
+static void ends(void **state)
+{
+    static unsigned char host[5000];
+    unsigned char *at = memory(sizeof host);
+    (void)state;
+    for (size_t i = 0; i < ALL; i++)
+        for (size_t n = 2; n < 300; n += 34) {
+            curandGenerator_t g = device(all[i]);
+            RUN(cudaMemset(at, 0xa5, sizeof host));
+            OK(curandGenerate(g, (unsigned *)(void *)at, 3));
+            OK(curandGenerateUniform(g, (float *)(void *)at + 3, n));
+            OK(curandGenerateNormalDouble(g, (double *)(void *)(at + 2400), n, 0, 1));
+            RUN(cudaMemcpy(host, at, sizeof host, cudaMemcpyDefault));
+            for (size_t k = 12 + 4 * n; k < 2400; k++)
+                assert_int_equal(host[k], 0xa5);
+            for (size_t k = 2400 + 8 * n; k < sizeof host; k++)
+                assert_int_equal(host[k], 0xa5);
+            OK(curandDestroyGenerator(g));
+        }
+    RUN(cudaFree(at));
+}
+
+/* ---- distributions ---- */
+
+static void assert_moments(const double *x, size_t n, double mean, double deviation)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    sum /= (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - sum) * (x[i] - sum);
+    squares = sqrt(squares / (double)n);
+    if (fabs(sum - mean) > 6 * deviation / sqrt((double)n) || fabs(squares / deviation - 1) > 0.03)
+        fail_msg("mean %g and deviation %g in place of %g and %g", sum, squares, mean, deviation);
+}
+
+static void moments(void **state)
+{
+    enum { N = 100000 };
+    static double x[N], d[N];
+    static float f[N];
+    static unsigned u[N];
+    void *at = memory(sizeof x);
+    (void)state;
+    for (size_t i = 0; i < ALL; i++) {
+        curandGenerator_t g = device(all[i]);
+        OK(curandGenerateUniform(g, at, N));
+        RUN(cudaMemcpy(f, at, sizeof f, cudaMemcpyDefault));
+        for (int k = 0; k < N; k++)
+            x[k] = f[k];
+        assert_moments(x, N, 0.5, sqrt(1.0 / 12));
+        OK(curandGenerateUniformDouble(g, at, N));
+        RUN(cudaMemcpy(d, at, sizeof d, cudaMemcpyDefault));
+        assert_moments(d, N, 0.5, sqrt(1.0 / 12));
+        OK(curandGenerateNormal(g, at, N, -3, 2));
+        RUN(cudaMemcpy(f, at, sizeof f, cudaMemcpyDefault));
+        for (int k = 0; k < N; k++)
+            x[k] = f[k];
+        assert_moments(x, N, -3, 2);
+        OK(curandGenerateNormalDouble(g, at, N, 1, 0.5));
+        RUN(cudaMemcpy(d, at, sizeof d, cudaMemcpyDefault));
+        assert_moments(d, N, 1, 0.5);
+        OK(curandGenerateLogNormalDouble(g, at, N, 0, 0.25));
+        RUN(cudaMemcpy(d, at, sizeof d, cudaMemcpyDefault));
+        assert_moments(d, N, exp(1.0 / 32), sqrt((exp(1.0 / 16) - 1) * exp(1.0 / 16)));
+        static const double means[] = {0.3, 7, 40, 900, 3000, 200000};
+        for (size_t m = 0; m < sizeof means / sizeof *means; m++) {
+            OK(curandGeneratePoisson(g, at, N, means[m]));
+            RUN(cudaMemcpy(u, at, sizeof u, cudaMemcpyDefault));
+            for (int k = 0; k < N; k++)
+                x[k] = u[k];
+            assert_moments(x, N, means[m], sqrt(means[m]));
+        }
+        OK(curandDestroyGenerator(g));
+    }
+    RUN(cudaFree(at));
+}
+
+/* ---- streams, graphs, threads ---- */
+
+static void *one_thread(void *seed)
+{
+    enum { N = 5000, CALLS = 40 };
+    static _Thread_local unsigned host[N], right[N];
+    curandGenerator_t g = NULL, plain = NULL;
+    cudaStream_t stream;
+    unsigned *at = NULL;
+    curandRngType_t type = all[(uintptr_t)seed % 4];
+    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) || cudaMalloc((void **)&at, sizeof host) ||
+        curandCreateGenerator(&g, type) || curandCreateGeneratorHost(&plain, type) || curandSetStream(g, stream) ||
+        curandSetPseudoRandomGeneratorSeed(g, (uintptr_t)seed) ||
+        curandSetPseudoRandomGeneratorSeed(plain, (uintptr_t)seed))
+        return "set-up";
+    for (int i = 0; i < CALLS; i++)
+        if (curandGenerate(g, at, N) || curandGenerate(plain, right, N) ||
+            cudaMemcpyAsync(host, at, sizeof host, cudaMemcpyDefault, stream) || cudaStreamSynchronize(stream) ||
+            memcmp(host, right, sizeof host) != 0)
+            return "numbers";
+    /* Work that still runs keeps what it needs. */
+    if (curandGenerate(g, at, N) || curandDestroyGenerator(g) || curandDestroyGenerator(plain) ||
+        cudaStreamSynchronize(stream) || cudaStreamDestroy(stream) || cudaFree(at))
+        return "end";
+    return NULL;
+}
+
+static void threads(void **state)
+{
+    pthread_t thread[8];
+    (void)state;
+    for (uintptr_t i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, one_thread, (void *)(i + 1)), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong = NULL;
+        pthread_join(thread[i], &wrong);
+        if (wrong)
+            fail_msg("thread %d: %s", i, (const char *)wrong);
+    }
+}
+
+/* A captured call draws anew at each launch, and the graph outlives the generator. */
+static void graph(void **state)
+{
+    enum { N = 4096 };
+    static unsigned host[3][N], right[3 * N];
+    unsigned *at = memory(sizeof *host);
+    curandGenerator_t g = device(CURAND_RNG_PSEUDO_XORWOW), plain = NULL;
+    cudaStream_t stream;
+    cudaGraph_t made;
+    cudaGraphExec_t exec;
+    (void)state;
+    RUN(cudaStreamCreate(&stream));
+    OK(curandSetStream(g, stream));
+    RUN(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    OK(curandGenerate(g, at, N));
+    RUN(cudaStreamEndCapture(stream, &made));
+    OK(curandDestroyGenerator(g));
+    RUN(cudaGraphInstantiate(&exec, made, 0));
+    for (int i = 0; i < 3; i++) {
+        RUN(cudaGraphLaunch(exec, stream));
+        RUN(cudaMemcpyAsync(host[i], at, sizeof *host, cudaMemcpyDefault, stream));
+    }
+    RUN(cudaStreamSynchronize(stream));
+    OK(curandCreateGeneratorHost(&plain, CURAND_RNG_PSEUDO_XORWOW));
+    OK(curandGenerate(plain, right, 3 * N));
+    assert_memory_equal(host, right, sizeof right);
+    OK(curandDestroyGenerator(plain));
+    RUN(cudaGraphExecDestroy(exec));
+    RUN(cudaGraphDestroy(made));
+    RUN(cudaStreamDestroy(stream));
+    RUN(cudaFree(at));
+}
+
+/* ---- bad input ---- */
+
+static void refusals(void **state)
+{
+    unsigned *at = memory(64);
+    curandGenerator_t g = device(CURAND_RNG_PSEUDO_XORWOW), other = NULL;
+    (void)state;
+    assert_int_equal(curandCreateGenerator(NULL, CURAND_RNG_PSEUDO_XORWOW), CURAND_STATUS_NOT_INITIALIZED);
+    assert_int_equal(curandCreateGenerator(&other, (curandRngType_t)7), CURAND_STATUS_TYPE_ERROR);
+    assert_int_equal(curandGenerate((curandGenerator_t)at, at, 4), CURAND_STATUS_NOT_INITIALIZED);
+    assert_int_equal(curandGenerateNormal(g, (float *)(void *)at, 3, 0, 1), CURAND_STATUS_LENGTH_NOT_MULTIPLE);
+    assert_int_equal(curandGenerateLongLong(g, (unsigned long long *)(void *)at, 4), CURAND_STATUS_TYPE_ERROR);
+    assert_int_equal(curandGeneratePoisson(g, at, 4, 0), CURAND_STATUS_OUT_OF_RANGE);
+    assert_int_equal(curandGeneratePoisson(g, at, 4, 1e9), CURAND_STATUS_OUT_OF_RANGE);
+    assert_int_equal(curandSetGeneratorOrdering(g, CURAND_ORDERING_QUASI_DEFAULT), CURAND_STATUS_OUT_OF_RANGE);
+    assert_int_equal(curandSetQuasiRandomGeneratorDimensions(g, 2), CURAND_STATUS_TYPE_ERROR);
+    OK(curandDestroyGenerator(g));
+    assert_int_equal(curandDestroyGenerator(g), CURAND_STATUS_NOT_INITIALIZED);
+    assert_int_equal(curandGenerate(g, at, 4), CURAND_STATUS_NOT_INITIALIZED);
+    RUN(cudaFree(at));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lane_0_of_xorwow),
+        cmocka_unit_test(sobol_of_one_dimension),
+        cmocka_unit_test(sobol_is_even),
+        cmocka_unit_test(cuts),
+        cmocka_unit_test(ends),
+        cmocka_unit_test(moments),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(graph),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
