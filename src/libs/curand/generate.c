@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions that make numbers: a device generator's in the order of its stream, a host generator's at once. */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "curand_impl.h"
@@ -9,8 +10,19 @@
 
 static void run(void *data, uint64_t first, uint64_t end)
 {
-    const struct mr_rand_work *work = data;
-    work->source->ops->run(work, first, end);
+    struct mr_rand_work *work = data;
+    struct mr_rand_work now = {.source = work->source,
+                               .poisson = work->poisson,
+                               .kind = work->kind,
+                               .on_host = work->on_host,
+                               .out = work->out,
+                               .count = work->count,
+                               .place = work->place,
+                               .mean = work->mean,
+                               .deviation = work->deviation,
+                               .parts = work->parts};
+    now.times = atomic_fetch_add_explicit(&work->parts_run, end - first, memory_order_relaxed) / work->parts;
+    work->source->ops->run(&now, first, end);
 }
 
 static void release(void *data)
@@ -25,6 +37,7 @@ static void release(void *data)
 static curandStatus_t submit(struct mr_generator *generator, struct mr_rand_work *work)
 {
     uint64_t parts = work->source->ops->parts(work), items = work->source->ops->items(work);
+    work->parts = parts;
     if (generator->on_host) {
         run(work, 0, parts);
         release(work);

@@ -44,12 +44,19 @@ static bool is_quasi(const struct mr_generator *generator)
     return generator->type >= CURAND_RNG_QUASI_DEFAULT;
 }
 
-/* What has been made no longer fits the settings. */
-static void renew(struct mr_generator *generator)
+/* The numbers go on from a place, by the settings as they are now. */
+static void renew(struct mr_generator *generator, uint64_t place)
 {
     mr_rand_source_drop(generator->source);
     generator->source = NULL;
-    generator->place = generator->offset;
+    generator->place = place;
+}
+
+/* As renew, where numbers have been drawn: NVIDIA's Philox then goes back to a quarter of the place. */
+static void restart(struct mr_generator *generator)
+{
+    bool is_back = generator->type == CURAND_RNG_PSEUDO_PHILOX4_32_10 && generator->source;
+    renew(generator, is_back ? generator->place / 4 : generator->place);
 }
 
 curandStatus_t mr_generator_source(struct mr_generator *generator)
@@ -215,8 +222,12 @@ curandStatus_t mr_curand_SetPseudoRandomGeneratorSeed(const struct mr_form *form
     ENTER();
     if (is_quasi(record))
         return CURAND_STATUS_TYPE_ERROR;
-    record->seed = seed;
-    renew(record);
+    if (record->seed != seed) {
+        record->seed = seed;
+        restart(record);
+    } else {
+        renew(record, record->place);
+    }
     return CURAND_STATUS_SUCCESS;
 }
 
@@ -226,8 +237,7 @@ curandStatus_t mr_curand_SetGeneratorOffset(const struct mr_form *form, curandGe
     ENTER();
     if (record->type == CURAND_RNG_PSEUDO_MTGP32 || record->type == CURAND_RNG_PSEUDO_MT19937)
         return CURAND_STATUS_TYPE_ERROR;
-    record->offset = offset;
-    renew(record);
+    renew(record, offset);
     return CURAND_STATUS_SUCCESS;
 }
 
@@ -256,8 +266,10 @@ curandStatus_t mr_curand_SetGeneratorOrdering(const struct mr_form *form, curand
     ENTER();
     if (!has_ordering(record, order))
         return CURAND_STATUS_OUT_OF_RANGE;
-    record->ordering = order;
-    renew(record);
+    if (record->ordering != order) {
+        record->ordering = order;
+        restart(record);
+    }
     return CURAND_STATUS_SUCCESS;
 }
 
@@ -270,12 +282,13 @@ curandStatus_t mr_curand_SetQuasiRandomGeneratorDimensions(const struct mr_form 
     if (num_dimensions < 1 || num_dimensions > MR_SOBOL_DIMENSIONS)
         return CURAND_STATUS_OUT_OF_RANGE;
     record->dimensions = num_dimensions;
-    renew(record);
+    renew(record, record->place);
     return CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t mr_curand_GenerateSeeds(const struct mr_form *form, curandGenerator_t generator)
 {
     ENTER();
+    restart(record);
     return mr_generator_source(record);
 }

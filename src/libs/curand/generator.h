@@ -57,6 +57,8 @@ struct mr_rand_work {
     uint64_t count; /* results */
     uint64_t place; /* of the first item, or of the first result of a dimension */
     double mean, deviation;
+    uint64_t parts, times; /* how many parts a run has; how often it has run before, for this call of ops->run */
+    _Atomic uint64_t parts_run;
 };
 
 /* What a kind of generator can do. A part's run may be called by any thread, parts of one work by several at once. */
@@ -81,10 +83,10 @@ struct mr_generator {
     CUcontext context;
     CUstream stream;
     curandOrdering_t ordering;
-    unsigned long long seed, offset;
+    unsigned long long seed;
     unsigned dimensions;
-    struct mr_rand_source *source; /* NULL: to be made */
-    uint64_t place; /* of the next call */
+    struct mr_rand_source *source; /* NULL: to be made, at the place */
+    uint64_t place; /* of the next call: as many items are before it */
 };
 
 /* Sources of each kind from the generator's settings, with one reference; NULL if memory is short. */

@@ -4,7 +4,6 @@
  *
  * A lane is one generator with parameters of its own (mtgp32.def). A lane gives 256 results, then the next lane has its
  * turn. Calls go on where the one before stopped, also within a lane's 256. */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +119,21 @@ static void start(struct lane *lane, const struct parameters *p, uint32_t seed)
         lane->state[i] ^= 1812433253u * (lane->state[i - 1] ^ lane->state[i - 1] >> 30) + i;
 }
 
+/* How many words lane i of `count` has given before a place. */
+static uint64_t words_before(uint64_t place, unsigned i, unsigned count)
+{
+    uint64_t turns = place / TURN, words = (turns / count + (i < turns % count)) * TURN;
+    return i == turns % count ? words + place % TURN : words;
+}
+
+static void skip(struct lane *lane, const struct parameters *p, uint64_t words)
+{
+    uint32_t unused[TURN];
+    for (; words >= TURN; words -= TURN)
+        make(lane, p, TURN, unused);
+    make(lane, p, (unsigned)words, unused);
+}
+
 struct mr_rand_source *mr_rand_mtgp32_new(const struct mr_generator *generator)
 {
     static const struct mr_rand_ops ops = {items_of, parts_of, run, release};
@@ -130,7 +144,9 @@ struct mr_rand_source *mr_rand_mtgp32_new(const struct mr_generator *generator)
     source->head.ops = &ops;
     source->count = count;
     uint32_t seed = (uint32_t)(generator->seed ^ generator->seed >> 32);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         start(&source->lane[i], &parameters[i], seed + i + 1);
+        skip(&source->lane[i], &parameters[i], words_before(generator->place, i, count));
+    }
     return &source->head;
 }

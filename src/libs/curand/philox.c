@@ -2,9 +2,8 @@
 /* Philox4x32-10 (Salmon and others, Parallel random numbers: as easy as 1, 2, 3, 2011).
  *
  * Its numbers come in groups of four from a counter. Four results are an item, of one of 65,536 subsequences in turn:
- * the counter's upper half is the subsequence, its lower half counts the groups that it has given. There is no state
- * but the place: any result can be made alone. */
-#include <stdatomic.h>
+ * the counter's upper half is the subsequence, its lower half counts the groups that it has given. Any result can be
+ * made alone, from its place. A work that a graph runs again takes the groups behind those that it took before. */
 #include <stdlib.h>
 
 #include "libs/curand/convert.h"
@@ -86,21 +85,27 @@ static void copy(char *to, const char *from, size_t bytes)
         to[i] = from[i];
 }
 
+/* How far behind its place a work begins when it is run for the n-th time: so many whole rounds of the lanes. */
+static uint64_t behind(const struct mr_rand_work *work)
+{
+    uint64_t round = (uint64_t)LANES * GROUP;
+    return work->times * mr_parts_of(work->count, round) * round;
+}
+
 static void run(const struct mr_rand_work *work, uint64_t first, uint64_t end)
 {
     size_t size = mr_rand_size(work->kind);
     uint64_t begin = work->place - work->place % GROUP + first * EACH, last = work->place + work->count;
-    uint64_t stop = begin + (end - first) * EACH;
+    uint64_t stop = begin + (end - first) * EACH, more = behind(work);
     for (uint64_t place = begin; place < stop && place < last; place += GROUP) {
-        char *out = (char *)work->out + (place - work->place) * size;
         if (place >= work->place && place + GROUP <= last) {
-            make_group(work, place, out);
+            make_group(work, place + more, (char *)work->out + (place - work->place) * size);
             continue;
         }
         _Alignas(8) char four[GROUP * 8];
         uint64_t from = place < work->place ? work->place - place : 0, to = last - place < GROUP ? last - place : GROUP;
-        make_group(work, place, four);
-        copy(out + from * size, four + from * size, (to - from) * size);
+        make_group(work, place + more, four);
+        copy((char *)work->out + (place + from - work->place) * size, four + from * size, (to - from) * size);
     }
 }
 

@@ -2,7 +2,6 @@
 /* Sobol's sequences (1967) in the order of Gray code (Antonov and Saleev, 1979), of 32 and 64 bits.
  *
  * Results are given dimension by dimension. A number is made from its place alone, and its neighbours from it. */
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "libs/curand/convert.h"
