@@ -466,6 +466,38 @@ static void *multiply(void *argument)
     return NULL;
 }
 
+/* A complex matrix times a vector with gaps at the end of its memory, forwards and backwards. */
+static void test_gaps(void)
+{
+    enum { M = 66, N = 5, LD = 73, STEP = 100, BYTES = ((N - 1) * STEP + 1) * 8 };
+    char *memory;
+    cuComplex *matrix, *y, one = {1, 0}, zero = {0, 0};
+    RT(cudaMalloc((void **)&memory, 8192));
+    RT(cudaMalloc((void **)&matrix, sizeof *matrix * LD * N));
+    RT(cudaMalloc((void **)&y, sizeof *y * M));
+    float complex a[LD * N] = {0}, side[N * STEP] = {0}, got[M];
+    for (int i = 0; i < LD * (N - 1) + M; i++)
+        a[i] = (float)(i % 7) + (float)(i % 5) * (float complex)I;
+    for (int i = 0; i < N; i++)
+        side[i * STEP] = (float)(i + 1) - (float complex)I;
+    cuComplex *x = (cuComplex *)(void *)(memory + 8192 - BYTES);
+    RT(cudaMemcpy(matrix, a, sizeof a, cudaMemcpyHostToDevice));
+    RT(cudaMemcpy(x, side, BYTES, cudaMemcpyHostToDevice));
+    for (int back = 0; back < 2; back++) {
+        OK(cublasCgemv(handle, CUBLAS_OP_N, M, N, &one, matrix, LD, x, back ? -STEP : STEP, &zero, y, 1));
+        RT(cudaMemcpy(got, y, sizeof got, cudaMemcpyDeviceToHost));
+        for (int i = 0; i < M; i++) {
+            float complex sum = 0;
+            for (int j = 0; j < N; j++)
+                sum += a[i + j * LD] * side[(back ? N - 1 - j : j) * STEP];
+            CHECK(cabsf(sum - got[i]) < 1e-3f);
+        }
+    }
+    RT(cudaFree(memory));
+    RT(cudaFree(matrix));
+    RT(cudaFree(y));
+}
+
 int main(void)
 {
     pthread_t threads[8];
@@ -477,6 +509,7 @@ int main(void)
     for (int i = 0; i < 4; i++)
         test_updates(i & 1 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER, i & 2);
     test_vectors();
+    test_gaps();
     test_systems(true);
     test_systems(false);
     for (long i = 0; i < 8; i++)

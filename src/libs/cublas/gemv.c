@@ -21,7 +21,19 @@ struct gemv {
 static void gemv(const struct gemv *r, const void *a, const void *x, void *y, int m, int n)
 {
     char trans = mr_letter_of_op(r->trans);
-    mr_cpu.gemv[r->type](&trans, &m, &n, mr_scalar_at(&r->alpha), a, &r->lda, x, &r->incx, mr_scalar_at(&r->beta), y,
+    int incx = r->incx, one = 1, count = trans == 'N' ? n : m;
+    /* OpenBLAS reads an element beyond a complex x that has gaps. */
+    if (mr_is_complex(r->type) && incx != 1) {
+        void *packed = mr_math_scratch(2, (size_t)count * mr_size_of(r->type));
+        if (!packed) {
+            mr_math_short_of_memory("cublas…gemv");
+            return;
+        }
+        mr_cpu.copy[r->type](&count, x, &incx, packed, &one);
+        x = packed;
+        incx = one;
+    }
+    mr_cpu.gemv[r->type](&trans, &m, &n, mr_scalar_at(&r->alpha), a, &r->lda, x, &incx, mr_scalar_at(&r->beta), y,
                          &r->incy);
 }
 

@@ -35,9 +35,9 @@ struct mr_dense {
     void (*run)(void *record, uint64_t first, uint64_t end); /* set by mr_dense_submit */
 };
 
-/* OpenBLAS reads a column beyond a complex matrix, where no memory may be. (Its products with a vector whose elements
- * have gaps do.) So LAPACK gets copies of complex matrices, which have room behind them. Rows and columns are those
- * that the name says; all of a batch's members are copied by the functions themselves. */
+/* OpenBLAS reads an element beyond a complex vector that has gaps, which a matrix's row is for it: a column beyond the
+ * matrix, where no memory may be. So LAPACK gets copies of complex matrices, which have room behind them. Rows and
+ * columns are those that the name says; all of a batch's members are copied by the functions themselves. */
 enum mr_lend {
     MR_LEND_A = 1, /* m (n if that is 0) x n */
     MR_LEND_B = 2, /* n x nrhs (n if that is 0) */
