@@ -98,65 +98,15 @@ cufftResult mr_fft_execute(const struct mr_form *form, struct mr_fft *fft, void 
 
 /* ---- the functions ---- */
 
-/* Enters and checks that the plan is made for these types. */
-static cufftResult enter_made(const struct mr_form *form, cufftHandle plan, cudaDataType in, cudaDataType out,
-                              struct mr_fft **fft)
+static bool is_aligned(const void *pointer, cudaDataType type)
 {
-    cufftResult status = mr_fft_enter(form, plan, fft);
-    if (status != CUFFT_SUCCESS)
-        return status;
-    if (!(*fft)->made)
-        return mr_fft_bad(form, CUFFT_INVALID_PLAN, "the plan is not made");
-    if ((*fft)->problem.in.type != in || (*fft)->problem.out.type != out)
-        return mr_fft_bad(form, CUFFT_INVALID_TYPE, "the plan is for other types");
-    return CUFFT_SUCCESS;
+    return !mr_element_is_complex(type) || ((uintptr_t)pointer & (mr_element_size(type) - 1)) == 0;
 }
 
-static cufftResult execute(const struct mr_form *form, cufftHandle plan, void *in, void *out, cudaDataType in_type,
-                           cudaDataType out_type, int64_t direction)
-{
-    struct mr_fft *fft;
-    cufftResult status = enter_made(form, plan, in_type, out_type, &fft);
-    if (status != CUFFT_SUCCESS)
-        return status;
-    if (!in || !out)
-        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "a pointer is NULL");
-    if (direction != CUFFT_FORWARD && direction != CUFFT_INVERSE)
-        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "%d is not a direction", (int)direction);
-    return mr_fft_execute(form, fft, in, out, direction == CUFFT_INVERSE);
-}
-
-cufftResult mr_cufft_ExecC2C(const struct mr_form *form, cufftHandle plan, void *in, void *out, int64_t direction)
-{
-    return execute(form, plan, in, out, CUDA_C_32F, CUDA_C_32F, direction);
-}
-
-cufftResult mr_cufft_ExecR2C(const struct mr_form *form, cufftHandle plan, void *in, void *out)
-{
-    return execute(form, plan, in, out, CUDA_R_32F, CUDA_C_32F, CUFFT_FORWARD);
-}
-
-cufftResult mr_cufft_ExecC2R(const struct mr_form *form, cufftHandle plan, void *in, void *out)
-{
-    return execute(form, plan, in, out, CUDA_C_32F, CUDA_R_32F, CUFFT_INVERSE);
-}
-
-cufftResult mr_cufft_ExecZ2Z(const struct mr_form *form, cufftHandle plan, void *in, void *out, int64_t direction)
-{
-    return execute(form, plan, in, out, CUDA_C_64F, CUDA_C_64F, direction);
-}
-
-cufftResult mr_cufft_ExecD2Z(const struct mr_form *form, cufftHandle plan, void *in, void *out)
-{
-    return execute(form, plan, in, out, CUDA_R_64F, CUDA_C_64F, CUFFT_FORWARD);
-}
-
-cufftResult mr_cufft_ExecZ2D(const struct mr_form *form, cufftHandle plan, void *in, void *out)
-{
-    return execute(form, plan, in, out, CUDA_C_64F, CUDA_R_64F, CUFFT_INVERSE);
-}
-
-cufftResult mr_cufft_XtExec(const struct mr_form *form, cufftHandle plan, void *in, void *out, int64_t direction)
+/* As on hardware, the plan says what is computed, whatever function executes it; `type` is the function's, -1 of
+ * cufftXtExec. */
+static cufftResult execute(const struct mr_form *form, cufftHandle plan, void *in, void *out, int type,
+                           int64_t direction)
 {
     struct mr_fft *fft;
     cufftResult status = mr_fft_enter(form, plan, &fft);
@@ -164,9 +114,53 @@ cufftResult mr_cufft_XtExec(const struct mr_form *form, cufftHandle plan, void *
         return status;
     if (!fft->made)
         return mr_fft_bad(form, CUFFT_INVALID_PLAN, "the plan is not made");
-    if (fft->problem.sort != MR_FFT_COMPLEX) /* the types say it */
-        direction = fft->problem.sort == MR_FFT_REAL_IN ? CUFFT_FORWARD : CUFFT_INVERSE;
-    return execute(form, plan, in, out, fft->problem.in.type, fft->problem.out.type, direction);
+    if (!in || !out)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "a pointer is NULL");
+    if (!is_aligned(in, fft->problem.in.type) || !is_aligned(out, fft->problem.out.type))
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "%p or %p is on no boundary of a complex element", in, out);
+    if (type >= 0 && type != fft->type)
+        mr_log(MR_LOG_INFO, "%s: the plan is for other types, and is executed as it was made", form->name);
+    bool forward = direction == CUFFT_FORWARD, inverse = direction == CUFFT_INVERSE;
+    if (fft->problem.sort == MR_FFT_REAL_OUT  ? !inverse
+        : fft->problem.sort == MR_FFT_REAL_IN ? !forward
+                                              : !forward && !inverse)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "%d is no direction for this plan", (int)direction);
+    return mr_fft_execute(form, fft, in, out, inverse);
+}
+
+cufftResult mr_cufft_ExecC2C(const struct mr_form *form, cufftHandle plan, void *in, void *out, int64_t direction)
+{
+    return execute(form, plan, in, out, CUFFT_C2C, direction);
+}
+
+cufftResult mr_cufft_ExecR2C(const struct mr_form *form, cufftHandle plan, void *in, void *out)
+{
+    return execute(form, plan, in, out, CUFFT_R2C, CUFFT_FORWARD);
+}
+
+cufftResult mr_cufft_ExecC2R(const struct mr_form *form, cufftHandle plan, void *in, void *out)
+{
+    return execute(form, plan, in, out, CUFFT_C2R, CUFFT_INVERSE);
+}
+
+cufftResult mr_cufft_ExecZ2Z(const struct mr_form *form, cufftHandle plan, void *in, void *out, int64_t direction)
+{
+    return execute(form, plan, in, out, CUFFT_Z2Z, direction);
+}
+
+cufftResult mr_cufft_ExecD2Z(const struct mr_form *form, cufftHandle plan, void *in, void *out)
+{
+    return execute(form, plan, in, out, CUFFT_D2Z, CUFFT_FORWARD);
+}
+
+cufftResult mr_cufft_ExecZ2D(const struct mr_form *form, cufftHandle plan, void *in, void *out)
+{
+    return execute(form, plan, in, out, CUFFT_Z2D, CUFFT_INVERSE);
+}
+
+cufftResult mr_cufft_XtExec(const struct mr_form *form, cufftHandle plan, void *in, void *out, int64_t direction)
+{
+    return execute(form, plan, in, out, -1, direction);
 }
 
 /* ---- work areas ---- */
@@ -190,6 +184,8 @@ cufftResult mr_cufft_GetSize(const struct mr_form *form, cufftHandle plan, size_
         return status;
     if (!size)
         return mr_fft_bad(form, CUFFT_INVALID_VALUE, "the pointer is NULL");
+    if (!fft->made)
+        return mr_fft_bad(form, CUFFT_INVALID_PLAN, "the plan is not made");
     *size = fft->work_size;
     return CUFFT_SUCCESS;
 }
@@ -215,5 +211,29 @@ cufftResult mr_cufft_SetAutoAllocation(const struct mr_form *form, cufftHandle p
     if (status != CUFFT_SUCCESS)
         return status;
     fft->manual = !automatic;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult mr_cufft_XtSetWorkArea(const struct mr_form *form, cufftHandle plan, void **areas)
+{
+    if (!areas)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "the pointer is NULL");
+    return mr_cufft_SetWorkArea(form, plan, areas[0]);
+}
+
+/* There is one way to compute, whose work area is as small as it can be. */
+cufftResult mr_cufft_XtSetWorkAreaPolicy(const struct mr_form *form, cufftHandle plan, cufftXtWorkAreaPolicy policy,
+                                         size_t *size)
+{
+    struct mr_fft *fft;
+    cufftResult status = mr_fft_enter(form, plan, &fft);
+    if (status != CUFFT_SUCCESS)
+        return status;
+    if (!fft->made)
+        return mr_fft_bad(form, CUFFT_INVALID_PLAN, "the plan is not made");
+    if ((unsigned)policy > CUFFT_WORKAREA_PERFORMANCE || (policy == CUFFT_WORKAREA_USER && !size))
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "%d is not a policy, or the pointer is NULL", (int)policy);
+    if (policy == CUFFT_WORKAREA_USER && *size < fft->work_size)
+        return mr_fft_bad(form, CUFFT_INVALID_SIZE, "the plan needs a work area of %zu bytes", fft->work_size);
     return CUFFT_SUCCESS;
 }

@@ -22,14 +22,14 @@ struct mr_fft {
     CUcontext context; /* current when the handle was made */
     CUstream stream;
     bool made;
+    int type; /* the cufftType; -1: data types that have none */
     struct mr_fft_problem problem; /* as it is out of place */
     struct mr_fft_program *programs[2]; /* by in_place; in place NULL if that can't be done */
     bool manual; /* the program allocates the work area */
     size_t work_size;
     struct mr_fft_area *area;
     void *given; /* the program's work area; NULL: none was given */
-    int64_t patient, threads; /* properties; kept for the program, and never used */
-    bool one_gpu; /* cufftXtSetGPUs has been called */
+    int64_t patient; /* a property, kept for the program, and never used */
 };
 
 /* The plan in *fft, and a current context in the thread. INVALID_PLAN, with a line in the log, for a handle that is not

@@ -68,6 +68,8 @@ cufftResult mr_cufft_Create(const struct mr_form *form, cufftHandle *plan)
 /* Work that the plan has submitted holds what it needs: nothing is waited for. */
 cufftResult mr_cufft_Destroy(const struct mr_form *form, cufftHandle plan)
 {
+    if (plan == CUFFT_PLAN_NULL)
+        return CUFFT_SUCCESS;
     struct mr_fft *fft = plan < 0 ? NULL : mr_math_handle_end(mr_math_handle_of_number(plan));
     if (!fft)
         return mr_fft_bad(form, CUFFT_INVALID_PLAN, "%d is not a live plan", plan);
@@ -94,8 +96,10 @@ cufftResult mr_cufft_GetVersion(const struct mr_form *form, int *version)
 
 cufftResult mr_cufft_GetProperty(const struct mr_form *form, libraryPropertyType type, int *value)
 {
-    if (!value || type > PATCH_LEVEL)
-        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "the pointer is NULL, or there is no property %d", (int)type);
+    if (type > PATCH_LEVEL)
+        return mr_fft_bad(form, CUFFT_INVALID_TYPE, "there is no property %d", (int)type);
+    if (!value)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "the pointer is NULL");
     *value = type == MAJOR_VERSION   ? MR_LIBRARY_VERSION / 1000
              : type == MINOR_VERSION ? MR_LIBRARY_VERSION / 100 % 10
                                      : MR_LIBRARY_VERSION % 100;
@@ -104,26 +108,30 @@ cufftResult mr_cufft_GetProperty(const struct mr_form *form, libraryPropertyType
 
 /* ---- properties of plans ---- */
 
-static int64_t *property_of(struct mr_fft *fft, cufftProperty property)
+/* Whether the plan has that property. As on hardware: the number of the host's threads is known and not supported. */
+static cufftResult check_property(const struct mr_form *form, cufftHandle plan, cufftProperty property,
+                                  struct mr_fft **fft)
 {
-    return property == NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT            ? &fft->patient
-           : property == NVFFT_PLAN_PROPERTY_INT64_MAX_NUM_HOST_THREADS ? &fft->threads
-                                                                        : NULL;
+    cufftResult status = mr_fft_enter(form, plan, fft);
+    if (status != CUFFT_SUCCESS)
+        return status;
+    if (property == NVFFT_PLAN_PROPERTY_INT64_MAX_NUM_HOST_THREADS)
+        return mr_fft_bad(form, CUFFT_NOT_SUPPORTED, "the number of the host's threads can't be limited");
+    if (property != NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "there is no property %d", (int)property);
+    return CUFFT_SUCCESS;
 }
 
 cufftResult mr_cufft_SetPlanPropertyInt64(const struct mr_form *form, cufftHandle plan, cufftProperty property,
                                           const long long value)
 {
     struct mr_fft *fft;
-    cufftResult status = mr_fft_enter(form, plan, &fft);
+    cufftResult status = check_property(form, plan, property, &fft);
     if (status != CUFFT_SUCCESS)
         return status;
-    int64_t *place = property_of(fft, property);
-    if (!place)
-        return mr_fft_bad(form, CUFFT_NOT_SUPPORTED, "there is no property %d", (int)property);
     if (fft->made)
-        return mr_fft_bad(form, CUFFT_INVALID_PLAN, "the plan is made already");
-    *place = value;
+        return mr_fft_bad(form, CUFFT_NOT_SUPPORTED, "the plan is made already");
+    fft->patient = value;
     return CUFFT_SUCCESS;
 }
 
@@ -131,15 +139,12 @@ cufftResult mr_cufft_GetPlanPropertyInt64(const struct mr_form *form, cufftHandl
                                           long long *value)
 {
     struct mr_fft *fft;
-    cufftResult status = mr_fft_enter(form, plan, &fft);
+    cufftResult status = check_property(form, plan, property, &fft);
     if (status != CUFFT_SUCCESS)
         return status;
-    int64_t *place = property_of(fft, property);
-    if (!place)
-        return mr_fft_bad(form, CUFFT_NOT_SUPPORTED, "there is no property %d", (int)property);
     if (!value)
         return mr_fft_bad(form, CUFFT_INVALID_VALUE, "the pointer is NULL");
-    *value = *place;
+    *value = fft->patient;
     return CUFFT_SUCCESS;
 }
 

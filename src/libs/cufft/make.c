@@ -13,22 +13,25 @@ struct wanted {
     int64_t in_embed[MR_FFT_RANK], in_stride, in_distance;
     int64_t out_embed[MR_FFT_RANK], out_stride, out_distance;
     cudaDataType in_type, out_type;
+    int type; /* the cufftType; -1 for data types that have none */
 };
 
 /* ---- types ---- */
 
+static const struct {
+    cufftType type;
+    cudaDataType in, out;
+} all[] = {{CUFFT_C2C, CUDA_C_32F, CUDA_C_32F}, {CUFFT_R2C, CUDA_R_32F, CUDA_C_32F},
+           {CUFFT_C2R, CUDA_C_32F, CUDA_R_32F}, {CUFFT_Z2Z, CUDA_C_64F, CUDA_C_64F},
+           {CUFFT_D2Z, CUDA_R_64F, CUDA_C_64F}, {CUFFT_Z2D, CUDA_C_64F, CUDA_R_64F}};
+
 static bool types_of(int64_t type, struct wanted *wanted)
 {
-    static const struct {
-        cufftType type;
-        cudaDataType in, out;
-    } all[] = {{CUFFT_C2C, CUDA_C_32F, CUDA_C_32F}, {CUFFT_R2C, CUDA_R_32F, CUDA_C_32F},
-               {CUFFT_C2R, CUDA_C_32F, CUDA_R_32F}, {CUFFT_Z2Z, CUDA_C_64F, CUDA_C_64F},
-               {CUFFT_D2Z, CUDA_R_64F, CUDA_C_64F}, {CUFFT_Z2D, CUDA_C_64F, CUDA_R_64F}};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if ((int64_t)all[i].type == type) {
             wanted->in_type = all[i].in;
             wanted->out_type = all[i].out;
+            wanted->type = (int)type;
             return true;
         }
     return false;
@@ -44,14 +47,13 @@ static cudaDataType real_of(cudaDataType type)
                                  : type;
 }
 
-/* One precision, at least one side complex, and computed in the complex type. */
+/* One precision, at least one side complex, and computed in the same. */
 static bool are_types(cudaDataType in, cudaDataType out, cudaDataType execution)
 {
-    bool known =
-        execution == CUDA_C_32F || execution == CUDA_C_64F || execution == CUDA_C_16F || execution == CUDA_C_16BF;
+    cudaDataType real = real_of(execution);
+    bool known = real == CUDA_R_32F || real == CUDA_R_64F || real == CUDA_R_16F || real == CUDA_R_16BF;
     bool complex_in = mr_element_is_complex(in), complex_out = mr_element_is_complex(out);
-    return known && real_of(in) == real_of(execution) && real_of(out) == real_of(execution) &&
-           (complex_in || complex_out);
+    return known && real_of(in) == real && real_of(out) == real && (complex_in || complex_out);
 }
 
 /* ---- checks ---- */
@@ -81,11 +83,13 @@ static cufftResult check_layouts(const struct mr_form *form, const struct wanted
 {
     if (!wanted->has_in && !wanted->has_out)
         return CUFFT_SUCCESS;
-    if (wanted->in_stride < 1 || wanted->out_stride < 1 || wanted->in_distance < 0 || wanted->out_distance < 0)
-        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "a stride is less than 1, or a distance less than 0");
+    if (!wanted->has_in || !wanted->has_out)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "a layout is given for one side alone");
     for (int i = 1; i < wanted->rank; i++)
-        if (wanted->in_embed[i] < 1 || wanted->out_embed[i] < 1)
-            return mr_fft_bad(form, CUFFT_INVALID_VALUE, "a length of an embedding array is less than 1");
+        if (wanted->in_embed[i] < 0 || wanted->out_embed[i] < 0)
+            return mr_fft_bad(form, CUFFT_INVALID_SIZE, "a length of an embedding array is less than 0");
+    if (wanted->in_stride < 1 || wanted->out_stride < 1 || wanted->in_distance < 1 || wanted->out_distance < 1)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "a stride or a distance is less than 1");
     return CUFFT_SUCCESS;
 }
 
@@ -195,6 +199,7 @@ static cufftResult make(const struct mr_form *form, struct mr_fft *fft, const st
     }
     fft->problem = problem_of(wanted, false);
     memcpy(fft->programs, programs, sizeof programs);
+    fft->type = wanted->type;
     fft->made = true;
     if (size)
         *size = work;
@@ -246,9 +251,8 @@ static cufftResult new_plan(const struct mr_form *form, cufftHandle *plan, cufft
     status = mr_fft_enter(form, handle, &fft);
     if (status == CUFFT_SUCCESS)
         status = make(form, fft, wanted, NULL);
-    if (status == CUFFT_SUCCESS)
-        *plan = handle;
-    else
+    *plan = handle; /* as on hardware, also of a plan that has come to nothing */
+    if (status != CUFFT_SUCCESS)
         (void)mr_cufft_Destroy(form, handle);
     return status;
 }
@@ -410,10 +414,14 @@ static cufftResult many_of_types(const struct mr_form *form, int64_t rank, const
     if (status != CUFFT_SUCCESS)
         return status;
     if (!are_types(in_type, out_type, execution))
-        return mr_fft_bad(form, CUFFT_NOT_SUPPORTED, "the data types %d, %d and %d don't go together", (int)in_type,
+        return mr_fft_bad(form, CUFFT_INVALID_TYPE, "the data types %d, %d and %d don't go together", (int)in_type,
                           (int)out_type, (int)execution);
     wanted->in_type = in_type;
     wanted->out_type = out_type;
+    wanted->type = -1;
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].in == in_type && all[i].out == out_type)
+            wanted->type = (int)all[i].type;
     return CUFFT_SUCCESS;
 }
 

@@ -285,7 +285,7 @@ CASE(ft_area, missing, .alone = true)
     area(false);
 }
 
-/* A plan that has its own area takes the program's, and takes it back no more. */
+/* A plan that has an area of its own takes the program's instead. */
 CASE(ft_area, replaced)
 {
     struct ft_case wanted = {"", CUFFT_C2C, CUFFT_FORWARD, false, FT_PLAN, 0, {1, {1 << 20}, 1}};

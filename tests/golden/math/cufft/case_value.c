@@ -172,3 +172,65 @@ __attribute__((constructor)) static void add(void)
     }
     gold_register_all(list, sizeof cases / sizeof *cases);
 }
+
+/* ---- plans that are executed by another type's function ---- */
+
+/* The plan says what is computed. */
+static void mismatched(cufftType type, cufftResult (*execute)(cufftHandle plan, void *in, void *out))
+{
+    struct ft_case wanted = {"", type, F, false, FT_PLAN, 0, D1(16, 1)};
+    cufftHandle plan = ft_plan(&wanted);
+    struct ft_memory memory = ft_fill(&wanted);
+    cufftResult status = execute(plan, memory.in, memory.out);
+    ft(status);
+    if (status == CUFFT_SUCCESS)
+        ft_say(&wanted, &memory);
+    cufftDestroy(plan);
+}
+
+static cufftResult as_c2c(cufftHandle plan, void *in, void *out)
+{
+    return cufftExecC2C(plan, in, out, F);
+}
+
+static cufftResult as_c2c_inverse(cufftHandle plan, void *in, void *out)
+{
+    return cufftExecC2C(plan, in, out, B);
+}
+
+static cufftResult as_r2c(cufftHandle plan, void *in, void *out)
+{
+    return cufftExecR2C(plan, in, out);
+}
+
+static cufftResult as_c2r(cufftHandle plan, void *in, void *out)
+{
+    return cufftExecC2R(plan, in, out);
+}
+
+static cufftResult as_z2z(cufftHandle plan, void *in, void *out)
+{
+    return cufftExecZ2Z(plan, in, out, F);
+}
+
+static cufftResult as_d2z(cufftHandle plan, void *in, void *out)
+{
+    return cufftExecD2Z(plan, in, out);
+}
+
+#define MISMATCH(title, type, how) \
+    CASE(ft_other, title, .alone = true) \
+    { \
+        mismatched(type, how); \
+    }
+
+MISMATCH(c2c_as_r2c, C2C, as_r2c)
+MISMATCH(c2c_as_c2r, C2C, as_c2r)
+MISMATCH(c2c_as_z2z, C2C, as_z2z)
+MISMATCH(z2z_as_c2c, Z2Z, as_c2c)
+MISMATCH(r2c_as_c2c, R2C, as_c2c)
+MISMATCH(r2c_as_c2c_inverse, R2C, as_c2c_inverse)
+MISMATCH(r2c_as_d2z, R2C, as_d2z)
+MISMATCH(r2c_as_c2r, R2C, as_c2r)
+MISMATCH(c2r_as_c2c, C2R, as_c2c)
+MISMATCH(c2r_as_c2c_inverse, C2R, as_c2c_inverse)
