@@ -221,19 +221,21 @@ cufftResult mr_cufft_XtSetWorkArea(const struct mr_form *form, cufftHandle plan,
     return mr_cufft_SetWorkArea(form, plan, areas[0]);
 }
 
-/* There is one way to compute, whose work area is as small as it can be. */
+/* There is one way to compute, whose work area is as small as it can be. As on hardware, a plan that is made can be
+ * asked for the smallest alone. */
 cufftResult mr_cufft_XtSetWorkAreaPolicy(const struct mr_form *form, cufftHandle plan, cufftXtWorkAreaPolicy policy,
                                          size_t *size)
 {
     struct mr_fft *fft;
     cufftResult status = mr_fft_enter(form, plan, &fft);
+    (void)size;
     if (status != CUFFT_SUCCESS)
         return status;
     if (!fft->made)
         return mr_fft_bad(form, CUFFT_INVALID_PLAN, "the plan is not made");
-    if ((unsigned)policy > CUFFT_WORKAREA_PERFORMANCE || (policy == CUFFT_WORKAREA_USER && !size))
-        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "%d is not a policy, or the pointer is NULL", (int)policy);
-    if (policy == CUFFT_WORKAREA_USER && *size < fft->work_size)
-        return mr_fft_bad(form, CUFFT_INVALID_SIZE, "the plan needs a work area of %zu bytes", fft->work_size);
+    if ((unsigned)policy > CUFFT_WORKAREA_PERFORMANCE)
+        return mr_fft_bad(form, CUFFT_INVALID_VALUE, "%d is not a policy", (int)policy);
+    if (policy != CUFFT_WORKAREA_MINIMAL)
+        return mr_fft_bad(form, CUFFT_INVALID_PLAN, "the plan is made already");
     return CUFFT_SUCCESS;
 }

@@ -308,7 +308,7 @@ ONE(callback_size, cufftXtSetCallbackSharedSize(f->made, CUFFT_CB_LD_COMPLEX, 16
 
 /* On a plan that is made. */
 ONE(policy_made_user, cufftXtSetWorkAreaPolicy(f->made, CUFFT_WORKAREA_USER, &f->size))
-ONE(policy_made_wrong, cufftXtSetWorkAreaPolicy(f->made, (cufftXtWorkAreaPolicy)9, NULL))
+ONE(policy_made_wrong, cufftXtSetWorkAreaPolicy(f->made, (cufftXtWorkAreaPolicy)9, NULL), MANUAL("INVALID_VALUE"))
 ONE(policy_made_performance, cufftXtSetWorkAreaPolicy(f->made, CUFFT_WORKAREA_PERFORMANCE, NULL))
 ONE(callback_set, cufftXtSetCallback(f->made, &f->a, CUFFT_CB_LD_COMPLEX, NULL))
 ONE(jit_null, cufftXtSetJITCallback(f->bare, "f", NULL, 0, CUFFT_CB_LD_COMPLEX, NULL))
