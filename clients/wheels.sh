@@ -18,6 +18,7 @@ install cuda-core-1.2-5 'cuda-core==1.2.*' 'cuda-bindings==13.5.*' || exit 1
 cupy_kernels
 cupy_programs
 check "cupy_linalg_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_linalg_check.py"
+check "cupy_fft_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_fft_check.py"
 check "xgboost_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/xgboost_check.py"
 for name in ctranslate2 bitsandbytes; do
     check "${name}_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/${name}_check.py"

@@ -268,6 +268,12 @@ static cufftHandle make_plan(const struct problem *p)
     return plan;
 }
 
+/* Real transforms have one direction. */
+static void set_direction(struct problem *p, int direction)
+{
+    p->direction = real_in(p) ? CUFFT_FORWARD : real_out(p) ? CUFFT_INVERSE : direction;
+}
+
 /* Runs the problem twice: the second time gives the same bits. */
 static void run(struct problem *p, unsigned *seed, cudaStream_t stream, const char *title)
 {
@@ -321,7 +327,7 @@ static struct problem random_problem(unsigned *seed)
                                   24, 25, 31, 32, 37, 48, 64, 81, 100, 127, 128};
     struct problem p = {.type = types[next(seed) % 6], .rank = 1 + (int)(next(seed) % 3)};
     int way = (int)(next(seed) % 3);
-    p.direction = next(seed) % 2 ? CUFFT_FORWARD : CUFFT_INVERSE;
+    set_direction(&p, next(seed) % 2 ? CUFFT_FORWARD : CUFFT_INVERSE);
     for (int i = 0; i < p.rank; i++)
         p.n[i] = lengths[next(seed) % (p.rank == 3 ? 16 : sizeof lengths / sizeof *lengths)];
     if (p.rank == 1 && next(seed) % 4 == 0)
@@ -350,6 +356,7 @@ static void one(cufftType type, int rank, long long a, long long b, long long c,
                         .direction = CUFFT_INVERSE,
                         .in_place = in_place,
                         .has_layout = way != 0};
+    set_direction(&p, CUFFT_INVERSE);
     p.in = make_side(&p, false, &seed, way);
     p.out = make_side(&p, true, &seed, way);
     snprintf(title, sizeof title, "%x %lld x %lld x %lld, %lld of them, %s, way %d", (unsigned)type, a, b, c, batch,
@@ -372,6 +379,9 @@ static void test_long(void)
         one(types[i], 1, 177147, 1, 1, 1, i % 2, 0);
         one(types[i], 3, 40, 50, 60, 1, i % 2, 0);
         one(types[i], 2, 300, 400, 1, 2, false, 1);
+        one(types[i], 2, 16, 16, 1, 1000, i % 2, 0);
+        one(types[i], 3, 8, 8, 8, 300, i % 2 == 0, 0);
+        one(types[i], 2, 64, 65, 1, 3, false, 0);
     }
 }
 

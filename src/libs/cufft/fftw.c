@@ -110,15 +110,18 @@ bool mr_fftw_open(bool wide)
 static void *plan_for(const struct fftw *fftw, const struct mr_lines_key *key)
 {
     static _Alignas(64) char places[2][64];
-    int n = (int)key->length, count = (int)key->count, from = (int)key->from_distance, to = (int)key->to_distance;
+    int rank = key->rank ? key->rank : 1, n[3] = {(int)key->length, 1, 1};
+    int count = (int)key->count, from = (int)key->from_distance, to = (int)key->to_distance;
+    for (int i = 0; i < key->rank; i++)
+        n[i] = (int)key->n[i];
     void *in = places[0], *out = key->in_place ? in : places[1];
     switch (key->kind) {
     case MR_LINE_REAL_IN:
-        return fftw->plan_many_dft_r2c(1, &n, count, in, NULL, 1, from, out, NULL, 1, to, ESTIMATE | PRESERVE_INPUT);
+        return fftw->plan_many_dft_r2c(rank, n, count, in, NULL, 1, from, out, NULL, 1, to, ESTIMATE | PRESERVE_INPUT);
     case MR_LINE_REAL_OUT:
-        return fftw->plan_many_dft_c2r(1, &n, count, in, NULL, 1, from, out, NULL, 1, to, ESTIMATE | DESTROY_INPUT);
+        return fftw->plan_many_dft_c2r(rank, n, count, in, NULL, 1, from, out, NULL, 1, to, ESTIMATE | DESTROY_INPUT);
     default:
-        return fftw->plan_many_dft(1, &n, count, in, NULL, 1, from, out, NULL, 1, to,
+        return fftw->plan_many_dft(rank, n, count, in, NULL, 1, from, out, NULL, 1, to,
                                    key->kind == MR_LINE_FORWARD ? FORWARD : BACKWARD,
                                    ESTIMATE | (key->in_place ? 0 : PRESERVE_INPUT));
     }
@@ -127,7 +130,8 @@ static void *plan_for(const struct fftw *fftw, const struct mr_lines_key *key)
 static bool same(const struct mr_lines_key *a, const struct mr_lines_key *b)
 {
     return a->wide == b->wide && a->in_place == b->in_place && a->kind == b->kind && a->length == b->length &&
-           a->count == b->count && a->from_distance == b->from_distance && a->to_distance == b->to_distance;
+           a->rank == b->rank && memcmp(a->n, b->n, sizeof a->n) == 0 && a->count == b->count &&
+           a->from_distance == b->from_distance && a->to_distance == b->to_distance;
 }
 
 static bool fits(int64_t value)

@@ -23,7 +23,9 @@ struct mr_lines_key {
     bool wide; /* double, not float */
     bool in_place; /* complex to complex only */
     enum mr_line_kind kind;
-    int64_t length; /* n */
+    int rank; /* of whole arrays instead of lines: 2 or 3, and their lengths in n; 0 for lines */
+    int64_t n[3];
+    int64_t length; /* elements of a line, or of an array */
     int64_t count; /* lines */
     int64_t from_distance, to_distance; /* from line to line, in elements of that side */
 };

@@ -251,7 +251,8 @@ static cufftResult new_plan(const struct mr_form *form, cufftHandle *plan, cufft
     status = mr_fft_enter(form, handle, &fft);
     if (status == CUFFT_SUCCESS)
         status = make(form, fft, wanted, NULL);
-    *plan = handle; /* as on hardware, also of a plan that has come to nothing */
+    if (status != CUFFT_SETUP_FAILED)
+        *plan = handle; /* as on hardware, also of a plan that has come to nothing */
     if (status != CUFFT_SUCCESS)
         (void)mr_cufft_Destroy(form, handle);
     return status;

@@ -15,6 +15,7 @@
 #define CUT_LEAST 16 /* into halves of at least this length */
 #define PART 32768 /* elements of a part, about */
 #define BLOCK 16384 /* elements that are transformed at a time, about */
+#define WHOLE 4096 /* elements of members that FFTW transforms whole, at most */
 #define LIMIT ((int64_t)1 << 60)
 
 /* An array: where elements lie, in bytes. */
@@ -169,7 +170,9 @@ static int64_t distance(const struct mr_fft_step *step, const struct mr_fft_end 
 
 static void plan_lines(struct making *m, struct mr_fft_step *step, bool inverse)
 {
-    struct mr_lines_key key = {.wide = m->program->wide, .length = step->n};
+    struct mr_lines_key key = {.wide = m->program->wide, .length = step->n, .rank = step->rank};
+    if (step->rank)
+        memcpy(key.n, m->problem->n, sizeof key.n);
     key.kind = step->sort == MR_FFT_REAL_IN    ? MR_LINE_REAL_IN
                : step->sort == MR_FFT_REAL_OUT ? MR_LINE_REAL_OUT
                : inverse                       ? MR_LINE_INVERSE
@@ -379,9 +382,40 @@ static void add_real_out(struct making *m, const struct array *from)
         add_cut(m, &m->cut, real_bytes(m->cut.type), &pairs, m->out.axis[axis], axis, m->problem->n[axis] / 2);
 }
 
+/* Whether a member's elements follow each other without gaps, and need no conversion. */
+static bool is_packed(const struct making *m, const struct array *array)
+{
+    int64_t stride = mr_element_size(array->type);
+    for (int i = m->problem->rank - 1; i >= 0; i--) {
+        if (array->axis[i] != stride)
+            return false;
+        stride *= m->problem->n[i];
+    }
+    return is_plain(array->type);
+}
+
+/* Small members as FFTW's own boxes. */
+static void add_whole(struct making *m, int64_t elements)
+{
+    struct loop batch = {m->problem->batch, m->in.batch, m->out.batch, false};
+    struct mr_fft_step *step = add(m, MR_FFT_LINES, &m->in, &m->out);
+    step->n = elements;
+    step->rank = m->problem->rank;
+    step->from.stride = step->to.stride = mr_element_size(m->in.type);
+    set_loops(m, step, &batch, 1);
+    finish_lines(m, step);
+}
+
 static void add_complex(struct making *m)
 {
     const struct array *from = &m->in;
+    int64_t elements = m->problem->n[0];
+    for (int i = 1; i < m->problem->rank; i++)
+        elements *= m->problem->n[i];
+    if (m->problem->rank > 1 && elements <= WHOLE && is_packed(m, &m->in) && is_packed(m, &m->out)) {
+        add_whole(m, elements);
+        return;
+    }
     for (int i = m->problem->rank - 1; i >= 0 && m->made == MR_FFT_MADE; i--)
         if (m->problem->n[i] > 1) {
             add_axis(m, from, &m->out, i);

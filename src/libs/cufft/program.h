@@ -71,6 +71,7 @@ struct mr_fft_step {
     enum mr_fft_action action;
     enum mr_fft_sort sort; /* of lines */
     int64_t n; /* elements of a line as it is transformed; of real ones, the real elements */
+    int rank; /* of a step whose lines are whole members: the problem's, which FFTW transforms at once; or 0 */
     int loops;
     int64_t count[MR_FFT_LOOPS]; /* how many lines: the first loop is the slowest */
     int64_t lines; /* the product; of (UN)PACK: times chunks */
