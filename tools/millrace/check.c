@@ -36,6 +36,8 @@ static const char usage[] =
     "  --error-exitcode N     the exit status when something was found, 0 to 255; by default 1\n"
     "  --tool NAMES           race (the default), mem, init, or several of them with commas between\n"
     "  --leak-check           with mem: report also memory that nobody has freed when the program ends\n"
+    "  --host-threads HOW     calls (the default): a call that returned before another one began is the earlier one;\n"
+    "                         strict: threads are in order only by what the program does (locks, joins, semaphores)\n"
     "  --luck                 report also what hardware orders though no manual says so\n"
     "  --results FOLDER       leave what the processes found in FOLDER; without PROGRAM: report what is there\n"
     "  --host-touch           see also what the host's code touches in pinned and managed memory: the first touch of\n"
@@ -64,12 +66,25 @@ struct request {
     struct suppressions suppressions;
     struct report_style style;
     int found_status;
-    bool luck, leaks, host, tools[TOOLS];
+    bool luck, leaks, threads, host, tools[TOOLS];
     char folder[PATH_MAX]; /* of the results; made here unless the user named one */
     FILE *out, *trace_out;
 };
 
-enum { SUPPRESS = 256, PRINT_SUPPRESSIONS, ERROR_EXITCODE, FORMAT, TOOL, LUCK, LEAKS, RESULTS, WITNESSES, TRACE, HOST };
+enum {
+    SUPPRESS = 256,
+    PRINT_SUPPRESSIONS,
+    ERROR_EXITCODE,
+    FORMAT,
+    TOOL,
+    LUCK,
+    LEAKS,
+    THREADS,
+    RESULTS,
+    WITNESSES,
+    TRACE,
+    HOST
+};
 
 static const struct option options[] = {
     {"help", no_argument, NULL, 'h'},
@@ -82,6 +97,7 @@ static const struct option options[] = {
     {"tool", required_argument, NULL, TOOL},
     {"luck", no_argument, NULL, LUCK},
     {"leak-check", no_argument, NULL, LEAKS},
+    {"host-threads", required_argument, NULL, THREADS},
     {"results", required_argument, NULL, RESULTS},
     {"witnesses", required_argument, NULL, WITNESSES},
     {"trace", required_argument, NULL, TRACE},
@@ -155,6 +171,11 @@ static int take_option(struct request *request, int option)
     case LUCK:
         request->luck = true;
         return 0;
+    case THREADS:
+        request->threads = strcmp(optarg, "strict") == 0;
+        return request->threads || strcmp(optarg, "calls") == 0
+                   ? 0
+                   : observed_bad_value("check", "--host-threads", optarg, "calls or strict");
     case WITNESSES:
         request->witnesses = optarg;
         return 0;
@@ -189,13 +210,20 @@ static int take_options(struct request *request, int argc, char **argv, char ***
         status = take_option(request, option);
     }
     *program = argv + optind;
-    bool leaks = request->leaks && !request->tools[MEM];
-    if (status == 0 && (leaks || ((request->luck || request->host) && !request->tools[RACE]))) {
+    bool lacks_mem = request->leaks && !request->tools[MEM];
+    if (status == 0 && (lacks_mem || ((request->luck || request->host || request->threads) && !request->tools[RACE]))) {
         fprintf(stderr, "millrace check: %s needs the tool %s (--tool)\n",
-                leaks           ? "--leak-check"
+                lacks_mem       ? "--leak-check"
                 : request->luck ? "--luck"
-                                : "--host-touch",
-                leaks ? tools[MEM] : tools[RACE]);
+                : request->host ? "--host-touch"
+                                : "--host-threads=strict",
+                tools[lacks_mem ? MEM : RACE]);
+        return 2;
+    }
+    if (status == 0 && request->host && request->threads) {
+        fputs(
+            "millrace check: --host-touch does not go with --host-threads=strict: another thread tells of the touches\n",
+            stderr);
         return 2;
     }
     if (status == 0 && !**program && !request->results) {
@@ -242,6 +270,23 @@ static bool add_python(const struct tool_paths *paths)
     return true;
 }
 
+/* The library that tells how threads order each other stands before the C library. */
+static bool add_threads(const struct tool_paths *paths)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char *path = report_format("%s/libmillrace-threads.so", paths->libraries);
+    char *all =
+        path && before && *before ? report_format("%s:%s", path, before) : report_format("%s", path ? path : "");
+    bool there = path && access(path, R_OK) == 0, good = there && all && setenv("LD_PRELOAD", all, 1) == 0;
+    if (path && !there)
+        observed_cannot("check", "cannot read", path);
+    else if (!good)
+        fputs("millrace check: out of memory\n", stderr);
+    free(path);
+    free(all);
+    return good;
+}
+
 /* What the program's environment has beside that of `millrace run`. */
 static bool set_environment(const struct request *request, const struct tool_paths *paths)
 {
@@ -249,14 +294,15 @@ static bool set_environment(const struct request *request, const struct tool_pat
     for (int tool = 0; tool < TOOLS; tool++) {
         size_t length = strlen(names);
         const char *more = tool == RACE && request->luck ? ":luck" : tool == MEM && request->leaks ? ":leaks" : "";
+        const char *threads = tool == RACE && request->threads ? ":threads" : "";
         if (request->tools[tool])
-            snprintf(names + length, sizeof names - length, "%s%s%s", length ? "," : "", tools[tool], more);
+            snprintf(names + length, sizeof names - length, "%s%s%s%s", length ? "," : "", tools[tool], more, threads);
     }
     if (request->host)
         snprintf(names + strlen(names), sizeof names - strlen(names), ",pages,schedule:late:patience=200");
     if (request->trace)
         snprintf(names + strlen(names), sizeof names - strlen(names), ",trace");
-    if (!observed_environment("check", paths, names, request->folder))
+    if (!observed_environment("check", paths, names, request->folder) || (request->threads && !add_threads(paths)))
         return false;
     if (add_python(paths))
         return true;

@@ -16,6 +16,7 @@
 #include "base/mapped.h"
 #include "base/mutex.h"
 #include "libs/cudart/link.h"
+#include "libs/cudart/lock.h"
 #include "libs/cudart/register.h"
 #include "libs/cudart/runtime.h"
 #include "runtime_impl.h"
@@ -123,9 +124,9 @@ static void add(void **handle, const void *host, const char *name, enum entry_ki
     if (!image || !host || !name)
         return;
     struct entry *entry = calloc(1, sizeof *entry);
-    pthread_mutex_lock(&lock);
+    mr_rt_lock(&lock);
     if (!entry || !grow()) {
-        pthread_mutex_unlock(&lock);
+        mr_rt_unlock(&lock);
         free(entry);
         mr_log(MR_LOG_ERROR, "libcudart: no memory to register '%s'", name);
         return;
@@ -134,7 +135,7 @@ static void add(void **handle, const void *host, const char *name, enum entry_ki
         .host = host, .name = name, .image = image, .next = image->entries, .shadow = shadow, .kind = kind};
     image->entries = entry;
     put(table, entry);
-    pthread_mutex_unlock(&lock);
+    mr_rt_unlock(&lock);
 }
 
 void **__cudaRegisterFatBinary(void *fatCubin)
@@ -152,20 +153,20 @@ void **__cudaRegisterFatBinary(void *fatCubin)
         image->status = cudaErrorInvalidKernelImage;
     if (image->data && wrapper->version == 2)
         image->objects = wrapper->more;
-    pthread_mutex_lock(&lock);
+    mr_rt_lock(&lock);
     image->next = images;
     images = image;
-    pthread_mutex_unlock(&lock);
+    mr_rt_unlock(&lock);
     return (void **)(void *)image;
 }
 
 void mr_rt_each_image(void (*see)(void *of, const void *data, void *const *objects), void *of)
 {
-    pthread_mutex_lock(&lock);
+    mr_rt_lock(&lock);
     for (const struct image *image = images; image; image = image->next)
         if (image->data)
             see(of, image->data, image->objects);
-    pthread_mutex_unlock(&lock);
+    mr_rt_unlock(&lock);
 }
 
 void __cudaRegisterFatBinaryEnd(void **fatCubinHandle)
@@ -250,21 +251,21 @@ static cudaError_t library_of(struct image *image, CUlibrary *out)
     *out = __atomic_load_n(&image->library, __ATOMIC_ACQUIRE);
     if (*out)
         return cudaSuccess;
-    pthread_mutex_lock(&image->lock);
+    mr_rt_lock(&image->lock);
     if (!image->library)
         status = load_image(image);
     *out = image->library;
-    pthread_mutex_unlock(&image->lock);
+    mr_rt_unlock(&image->lock);
     return status;
 }
 
 void mr_rt_load_all(void)
 {
     CUlibrary library;
-    pthread_mutex_lock(&lock);
+    mr_rt_lock(&lock);
     for (struct image *image = images; image; image = image->next)
         (void)library_of(image, &library);
-    pthread_mutex_unlock(&lock);
+    mr_rt_unlock(&lock);
 }
 
 char __cudaInitModule(void **fatCubinHandle)
@@ -287,7 +288,7 @@ void __cudaUnregisterFatBinary(void **fatCubinHandle)
     struct image *image = (struct image *)(void *)fatCubinHandle;
     if (!image)
         return;
-    pthread_mutex_lock(&lock);
+    mr_rt_lock(&lock);
     for (struct image **at = &images; *at; at = &(*at)->next)
         if (*at == image) {
             *at = image->next;
@@ -296,7 +297,7 @@ void __cudaUnregisterFatBinary(void **fatCubinHandle)
     for (size_t i = 0; table && i <= table->mask; i++)
         if (table->slots[i] && table->slots[i]->image == image)
             __atomic_store_n(&table->slots[i], &removed, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&lock);
+    mr_rt_unlock(&lock);
     if (image->library)
         (void)mr_driver.cuLibraryUnload(image->library);
     for (struct entry *entry = image->entries, *next; entry; entry = next) {
@@ -365,11 +366,11 @@ cudaError_t mr_rt_symbol_kernel(const void *symbol, CUkernel *out)
 const void *mr_rt_kernel_name(CUkernel kernel)
 {
     const void *found = kernel;
-    pthread_mutex_lock(&lock);
+    mr_rt_lock(&lock);
     for (size_t i = 0; table && i <= table->mask; i++)
         if (table->slots[i] && table->slots[i] != &removed && table->slots[i]->kernel == kernel)
             found = table->slots[i]->host;
-    pthread_mutex_unlock(&lock);
+    mr_rt_unlock(&lock);
     return found;
 }
 
@@ -377,12 +378,12 @@ const void *mr_rt_kernel_name(CUkernel kernel)
 static struct entry *find_managed(const void *address)
 {
     struct entry *found = NULL;
-    pthread_mutex_lock(&lock);
+    mr_rt_lock(&lock);
     for (size_t i = 0; table && i <= table->mask; i++)
         if (table->slots[i] && table->slots[i]->shadow &&
             __atomic_load_n(table->slots[i]->shadow, __ATOMIC_ACQUIRE) == address)
             found = table->slots[i];
-    pthread_mutex_unlock(&lock);
+    mr_rt_unlock(&lock);
     return found;
 }
 

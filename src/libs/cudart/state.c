@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "libs/cudart/device.h"
+#include "libs/cudart/lock.h"
 #include "libs/cudart/register.h"
 #include "libs/cudart/runtime.h"
 #include "libs/cudart/wanted.h"
@@ -79,7 +80,7 @@ cudaError_t mr_rt_driver_slow(void)
 {
     static cudaError_t result;
     static bool tried;
-    pthread_mutex_lock(&lock);
+    mr_rt_lock(&lock);
     if (!tried) {
         result = open_driver();
         tried = true;
@@ -95,7 +96,7 @@ cudaError_t mr_rt_driver_slow(void)
             result =
                 status; /* what CUDA_VISIBLE_DEVICES said at the first call counts, though cuInit would read it again */
     }
-    pthread_mutex_unlock(&lock);
+    mr_rt_unlock(&lock);
     return status;
 }
 
@@ -121,9 +122,9 @@ cudaError_t mr_rt_primary(int device, CUcontext *out)
     int active = 0;
     if (device < 0 || device >= MAX_DEVICES)
         return mr_rt_bad(cudaErrorInvalidDevice, "there is no device %d", device);
-    pthread_mutex_lock(&lock);
+    mr_rt_lock(&lock);
     if (lost[device]) {
-        pthread_mutex_unlock(&lock);
+        mr_rt_unlock(&lock);
         return mr_rt_bad(
             cudaErrorDevicesUnavailable,
             "device %d: a kernel failed before it was reset; as on hardware, only another process can use it", device);
@@ -138,7 +139,7 @@ cudaError_t mr_rt_primary(int device, CUcontext *out)
     if (status != CUDA_SUCCESS)
         retained[device] = NULL;
     *out = retained[device];
-    pthread_mutex_unlock(&lock);
+    mr_rt_unlock(&lock);
     return (cudaError_t)status;
 }
 
@@ -193,10 +194,10 @@ cudaError_t mr_rt_context_slow(void)
 /* Takes the process's retain of a device back; whether there was one. */
 static bool forget(int device)
 {
-    pthread_mutex_lock(&lock);
+    mr_rt_lock(&lock);
     bool had = retained[device] != NULL;
     retained[device] = NULL;
-    pthread_mutex_unlock(&lock);
+    mr_rt_unlock(&lock);
     return had;
 }
 
@@ -247,9 +248,9 @@ cudaError_t mr_cudaDeviceReset(void)
     if (forget(device))
         (void)mr_driver.cuDevicePrimaryCtxRelease(device);
     if (failed) {
-        pthread_mutex_lock(&lock);
+        mr_rt_lock(&lock);
         lost[device] = true;
-        pthread_mutex_unlock(&lock);
+        mr_rt_unlock(&lock);
     }
     __atomic_add_fetch(&mr_rt_resets, 1, __ATOMIC_ACQ_REL);
     mr_rt_thread.device = device;

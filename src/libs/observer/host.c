@@ -158,7 +158,7 @@ static struct run *run_for(uintptr_t first, uintptr_t end, uint32_t how, const v
 static void touch(uintptr_t first, uintptr_t end, uint32_t how, const void *site)
 {
     struct run *run = run_for(first, end, how, site);
-    uint64_t version = mine.function ? 0 : __atomic_load_n(&obs_host.version, __ATOMIC_RELAXED);
+    uint64_t version = mine.function ? 0 : __atomic_load_n(&obs_lane_here()->version, __ATOMIC_RELAXED);
     if (run->operation && (run->site != site || run->how != how || run->version != version))
         end_run(run);
     if (run->operation && first >= run->first && first <= run->end) { /* it goes on */

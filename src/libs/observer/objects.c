@@ -7,7 +7,7 @@
 
 enum { HEADS = 65536, TIMELINES = 1 << 20, TRIED = 8 };
 
-bool obs_edges_apart, obs_order_strict, obs_order_short;
+bool obs_edges_apart, obs_lanes_apart, obs_order_strict, obs_order_short;
 
 static struct obs_stream *streams_by_handle[HEADS], *streams_by_id[HEADS];
 static struct obs_event *events[HEADS];
@@ -85,6 +85,11 @@ uint32_t obs_timeline_take(const struct obs_lane *lane, uint64_t *tick)
         idle[(idle_first + idle_count++) % idle_room] = found;
     }
     *tick = 0;
+    return obs_timeline_new();
+}
+
+uint32_t obs_timeline_new(void)
+{
     return timelines < TIMELINES ? timelines++ : 0;
 }
 

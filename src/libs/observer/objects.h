@@ -50,6 +50,7 @@ struct obs_stream {
     struct obs_point now;          /* what has happened when all is done that the stream has */
     struct obs_point solid;        /* the same, behind the latest work on which the default-stream rules build */
     uint64_t joined;               /* up to which version of the lane `now` knows what the lane knew */
+    uint32_t lane;                 /* the timeline of the lane that `joined` and `pure` are about */
     bool pure;                     /* `now.before` is what the lane knew then, or less */
     bool to_be_known, to_be_joined; /* it is in the lists of its context */
     uint64_t legacy_seen;          /* up to which tick of the legacy stream it is behind */
@@ -134,6 +135,8 @@ void obs_flags_forget(uint64_t base, size_t size);
 /* A timeline for whoever needs one, and the tick it stands at: work goes on from the next. `lane` is who begins it: a
  * timeline is used again if the lane knows of all that was on it. 0: there is none. */
 uint32_t obs_timeline_take(const struct obs_lane *lane, uint64_t *tick);
+/* One that nobody has had. 0: there is none. */
+uint32_t obs_timeline_new(void);
 /* Gives it back, as it stands at this tick. Whoever knows the guard up to its tick knows of all that was on it; a
  * stream's is its own guard. */
 void obs_timeline_give(uint32_t timeline, uint64_t tick, uint32_t guard, uint64_t guard_tick);
@@ -141,6 +144,9 @@ uint32_t obs_timeline_count(void);
 
 /* Whether the host counts as told by a host function only if something that the program does orders them; set once. */
 extern bool obs_order_strict;
+
+/* Whether each thread of the host has a lane of its own (operation.h); set once, before all else. */
+extern bool obs_lanes_apart;
 
 /* Whether edges are kept apart (operation.h); set once, before all else. */
 extern bool obs_edges_apart;

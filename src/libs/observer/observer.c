@@ -115,8 +115,10 @@ static void enter(struct mr_observed_call *call)
         return;
     obs_thread_calls();
     struct call_data *data = depth < DEPTH ? &calls[depth] : calloc(1, sizeof *data);
-    if (!data)
+    if (!data) {
+        obs_thread_leaves();
         return;
+    }
     if (depth < DEPTH)
         *data = (struct call_data){0};
     else
@@ -142,6 +144,7 @@ static void leave(struct mr_observed_call *call, CUresult status)
             on[i]->leave(call, status);
         }
     depth--;
+    obs_thread_leaves();
     if (data->spare)
         free(data);
     write_if_more(call->call == MR_CALL_cuProfilerStop);

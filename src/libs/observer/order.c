@@ -8,7 +8,17 @@
 #include "libs/observer/order.h"
 
 _Atomic uint64_t obs_stamps;
-struct obs_lane obs_host;
+static struct obs_lane of_all; /* the lane of all threads */
+static _Thread_local struct obs_lane own;
+
+struct obs_lane *obs_lane_here(void)
+{
+    if (__builtin_expect(!obs_lanes_apart, 1))
+        return &of_all;
+    if (!own.timeline)
+        own.timeline = obs_timeline_new();
+    return &own;
+}
 
 void obs_order_begin(bool apart)
 {
@@ -19,32 +29,39 @@ void obs_order_begin(bool apart)
 static void need_timeline(struct obs_stream *stream)
 {
     if (!stream->now.timeline)
-        stream->now.timeline = obs_timeline_take(&obs_host, &stream->now.tick);
+        stream->now.timeline = obs_timeline_take(obs_lane_here(), &stream->now.tick);
 }
 
 static bool is_what_host_knows(const struct obs_stream *stream)
 {
+    const struct obs_lane *lane = obs_lane_here();
     bool same = true;
     for (int i = 0; i <= obs_edges_apart; i++)
-        same = same && stream->now.before[i] == obs_host.knows[i];
+        same = same && stream->now.before[i] == lane->knows[i];
     return same;
 }
 
 /* What the host has learnt holds for whatever it submits from now on. */
 static void take_from_host(struct obs_stream *stream)
 {
-    if (stream->joined == obs_host.version)
+    const struct obs_lane *lane = obs_lane_here();
+    if (stream->lane != lane->timeline) { /* another thread uses it now */
+        stream->lane = lane->timeline;
+        stream->joined = UINT64_MAX;
+        stream->pure = false;
+    }
+    if (stream->joined == lane->version)
         return;
-    struct obs_point host = {.before = {obs_host.knows[0], obs_host.knows[1]}};
+    struct obs_point known = {.before = {lane->knows[0], lane->knows[1]}};
     if (stream->pure) {
-        host.timeline = stream->now.timeline;
-        host.tick = stream->now.tick;
-        obs_point_set(&stream->now, &host);
+        known.timeline = stream->now.timeline;
+        known.tick = stream->now.tick;
+        obs_point_set(&stream->now, &known);
     } else {
-        obs_point_join(stream->now.before, &host);
+        obs_point_join(stream->now.before, &known);
         stream->pure = is_what_host_knows(stream);
     }
-    stream->joined = obs_host.version;
+    stream->joined = lane->version;
 }
 
 static void list_as_unknown(struct obs_stream *stream)
@@ -118,12 +135,21 @@ static struct obs_operation *at_point(const struct obs_point *point, uint64_t ti
     }
     operation->timeline = point->timeline;
     atomic_store_explicit(&operation->tick, tick, memory_order_relaxed);
-    operation->lane = obs_host.timeline;
+    operation->lane = obs_lane_here()->timeline;
     operation->lane_tick = stamp;
     operation->two = obs_edges_apart;
     for (int i = 0; i <= obs_edges_apart; i++)
         operation->before[i] = obs_clock_keep(point->before[i]);
     return operation;
+}
+
+/* Others that come after the stream's work come after what its lane has done itself until now. With one lane for all
+ * they know that anyhow. */
+static void take_place_of_lane(struct obs_stream *stream, uint64_t stamp)
+{
+    for (int i = 0; i <= obs_edges_apart; i++)
+        stream->now.before[i] = obs_clock_with(stream->now.before[i], obs_lane_here()->timeline, stamp);
+    stream->pure = false;
 }
 
 struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, bool solid,
@@ -132,6 +158,8 @@ struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, 
     struct obs_point alone = {0};
     need_timeline(stream);
     take_from_host(stream);
+    if (__builtin_expect(obs_lanes_apart, 0))
+        take_place_of_lane(stream, stamp);
     if (early) {
         *early = NULL;
         if (stream->blocking || stream->kind == MR_STREAM_LEGACY)
@@ -182,7 +210,8 @@ void obs_order_meet_after(struct obs_stream *stream, struct obs_stream *legacy, 
 
 struct obs_operation *obs_order_host(uint64_t stamp)
 {
-    struct obs_point point = {.before = {obs_host.knows[0], obs_host.knows[1]}, .timeline = obs_host.timeline};
+    const struct obs_lane *lane = obs_lane_here();
+    struct obs_point point = {.before = {lane->knows[0], lane->knows[1]}, .timeline = lane->timeline};
     struct obs_operation *operation = at_point(&point, UINT64_MAX, stamp);
     if (operation)
         operation->host = true;
@@ -229,8 +258,9 @@ void obs_order_of_stream(struct obs_stream *stream, struct obs_point *out)
 
 void obs_order_of_context(struct obs_context *context, struct obs_point *out)
 {
-    struct obs_point host = {.before = {obs_host.knows[0], obs_host.knows[1]}};
-    obs_point_set(out, &host);
+    const struct obs_lane *lane = obs_lane_here();
+    struct obs_point known = {.before = {lane->knows[0], lane->knows[1]}};
+    obs_point_set(out, &known);
     obs_point_join(out->before, &context->gone);
     for (size_t i = 0; i < context->to_be_known.count; i++)
         obs_point_join(out->before, &context->to_be_known.at[i]->now);
@@ -249,14 +279,35 @@ void obs_order_wait_all(struct obs_context *context, const struct obs_point *poi
 
 void obs_order_known(const struct obs_point *point, enum obs_edges edges)
 {
+    struct obs_lane *lane = obs_lane_here();
     bool more = false;
     for (int i = 0; i <= (int)edges && i <= obs_edges_apart; i++) {
-        more = more || point->tick || !obs_clock_covers(obs_host.knows[i], point->before[i]);
-        obs_host.knows[i] = obs_clock_join(obs_host.knows[i], point->before[i]);
-        if (point->tick && point->timeline != obs_host.timeline)
-            obs_host.knows[i] = obs_clock_with(obs_host.knows[i], point->timeline, point->tick);
+        more = more || point->tick || !obs_clock_covers(lane->knows[i], point->before[i]);
+        lane->knows[i] = obs_clock_join(lane->knows[i], point->before[i]);
+        if (point->tick && point->timeline != lane->timeline)
+            lane->knows[i] = obs_clock_with(lane->knows[i], point->timeline, point->tick);
     }
-    obs_host.version += more;
+    lane->version += more;
+}
+
+void obs_order_release(struct obs_point *point)
+{
+    const struct obs_lane *lane = obs_lane_here();
+    struct obs_point known = {
+        .before = {lane->knows[0], lane->knows[1]}, .timeline = lane->timeline, .tick = obs_stamp()};
+    obs_point_join(point->before, &known);
+}
+
+void obs_order_function_begins(const struct obs_operation *function)
+{
+    struct obs_point point = {.before = {function->before[0], function->before[1]},
+                              .timeline = function->timeline,
+                              .tick = atomic_load(&((struct obs_operation *)function)->tick)};
+    if (!obs_lanes_apart)
+        return;
+    obs_order_lock();
+    obs_order_known(&point, OBS_EDGES_DOCUMENTED);
+    obs_order_unlock();
 }
 
 void obs_order_reset(struct obs_context *context)
@@ -271,10 +322,11 @@ void obs_order_reset(struct obs_context *context)
 /* All that the stream has is known to be done, by all edges. */
 static bool is_known(const struct obs_stream *stream)
 {
-    bool known = true;
+    const struct obs_lane *lane = obs_lane_here();
+    bool known = !obs_lanes_apart; /* one thread's knowledge is not all threads' */
     for (int i = 0; i <= obs_edges_apart; i++)
-        known = known && obs_clock_at(obs_host.knows[i], stream->now.timeline) >= stream->now.tick &&
-                obs_clock_covers(obs_host.knows[i], stream->now.before[i]);
+        known = known && obs_clock_at(lane->knows[i], stream->now.timeline) >= stream->now.tick &&
+                obs_clock_covers(lane->knows[i], stream->now.before[i]);
     return known;
 }
 
@@ -301,9 +353,9 @@ void obs_order_settle(struct obs_context *context)
         }
     }
     list->count = left;
-    bool gone = true;
+    bool gone = !obs_lanes_apart;
     for (int i = 0; i <= obs_edges_apart; i++)
-        gone = gone && obs_clock_covers(obs_host.knows[i], context->gone.before[i]);
+        gone = gone && obs_clock_covers(obs_lane_here()->knows[i], context->gone.before[i]);
     if (gone)
         obs_point_clear(&context->gone);
 }

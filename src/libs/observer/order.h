@@ -23,8 +23,16 @@ static inline uint64_t obs_stamp(void)
 /* Keeps documented edges apart from those that hardware alone has. Before anything else. */
 void obs_order_begin(bool apart);
 
-/* How far the host had come. */
-extern struct obs_lane obs_host;
+/* How far the host had come, for the running thread: one lane for all, or, with obs_lanes_apart, the thread's own. */
+struct obs_lane *obs_lane_here(void);
+
+/* The running thread lets others know what it knows, by adding it to the point, which has no timeline of its own. They
+ * learn it by obs_order_known. Lanes are apart. */
+void obs_order_release(struct obs_point *point);
+
+/* A host function begins on this thread: its lane knows what the function comes after, and the function. Nothing unless
+ * lanes are apart. */
+void obs_order_function_begins(const struct obs_operation *function);
 
 /* What a call has queued into a stream: a new operation behind all that the stream has, and behind what the
  * default-stream rules add. `solid`: the default-stream rules build on it. `early` is NULL or is given a second

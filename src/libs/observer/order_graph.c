@@ -124,7 +124,7 @@ static struct obs_operation *step_new(struct obs_run *run, uint32_t index)
     uint32_t chain = plan->node[index].chain;
     struct obs_operation *operation = obs_operation_new();
     if (!plan->timeline[chain])
-        plan->timeline[chain] = obs_timeline_take(&obs_host, &plan->tick[chain]);
+        plan->timeline[chain] = obs_timeline_take(obs_lane_here(), &plan->tick[chain]);
     if (!operation) {
         obs_order_short = true;
         return NULL;

@@ -34,7 +34,7 @@ static void forget_known(struct obs_flag *flag)
     unsigned left = 0;
     for (unsigned i = 0; i < flag->count; i++) {
         struct obs_point *point = &flag->write[i].point;
-        if (obs_clock_at(obs_host.knows[0], point->timeline) >= point->tick)
+        if (obs_clock_at(obs_lane_here()->knows[0], point->timeline) >= point->tick)
             obs_point_clear(point);
         else
             flag->write[left++] = flag->write[i];

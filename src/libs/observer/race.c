@@ -3,7 +3,8 @@
  *
  * The rules (order.h) say what comes after what, the shadow (shadow.h) what touched which bytes, and findings
  * (finding.h) come of the two. Options: "luck" also reports what is in order only because hardware behaves so; with
- * "strict" the end of a host function tells the host nothing. */
+ * "strict" the end of a host function tells the host nothing; with "threads", and in a program that has
+ * libmillrace-threads.so, the order of host threads is what the program makes it (sync.h), and "strict" is on. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,19 +15,22 @@
 #include "libs/observer/order_call.h"
 #include "libs/observer/results.h"
 #include "libs/observer/shadow.h"
+#include "libs/observer/sync.h"
 #include "libs/observer/tool.h"
 
 static const struct mr_observed_driver *driver;
 
 static bool open_race(const struct mr_observed_driver *given, const char *options)
 {
-    bool luck = false;
+    bool luck = false, threads = false;
     for (const char *option = options; *option;) {
         size_t length = strcspn(option, ":");
         if (length == 4 && memcmp(option, "luck", 4) == 0) {
             luck = true;
         } else if (length == 6 && memcmp(option, "strict", 6) == 0) {
             obs_order_strict = true;
+        } else if (length == 7 && memcmp(option, "threads", 7) == 0) {
+            threads = true;
         } else {
             mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE: the tool race has no option '%.*s'; nothing is observed",
                    (int)length, option);
@@ -35,6 +39,8 @@ static bool open_race(const struct mr_observed_driver *given, const char *option
         option += length + (option[length] == ':');
     }
     driver = given;
+    if (threads && !obs_sync_begin())
+        return false;
     obs_follow_begin(&obs_tool_race, given, luck);
     obs_host_begin();
     return true;
@@ -66,8 +72,10 @@ static void begin(const struct mr_observed_work *work)
     operation = obs_order_of_work(work, true, &early);
     if (!operation)
         return;
-    if (work->kind == MR_OBSERVED_HOST)
+    if (work->kind == MR_OBSERVED_HOST) {
+        obs_order_function_begins(operation);
         obs_host_function(operation);
+    }
     obs_operation_drop(operation);
     if (early)
         obs_operation_drop(early);

@@ -16,4 +16,10 @@ void obs_thread_calls(void)
     if (here.number == 0)
         here.number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
     here.calls++;
+    here.inside++;
+}
+
+void obs_thread_leaves(void)
+{
+    here.inside--;
 }

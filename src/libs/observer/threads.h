@@ -9,12 +9,14 @@
 struct obs_thread {
     uint32_t number; /* 0: the thread has made no call */
     uint64_t calls;  /* the number of the latest one */
+    unsigned inside; /* how many calls it is inside of */
 };
 
 /* The running thread; valid on it alone. */
 const struct obs_thread *obs_thread_here(void);
 
-/* The running thread enters a call. The observer's (observer.c). */
+/* The running thread enters a call, or leaves one. The observer's (observer.c). */
 void obs_thread_calls(void);
+void obs_thread_leaves(void);
 
 #endif
