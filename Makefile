@@ -7,7 +7,7 @@ PREFIX ?= /usr/local/millrace
 # Tools of Debian's own come first, so that a Python or compiler elsewhere does not get in the way.
 export PATH := /usr/bin:/bin:$(PATH)
 
-.PHONY: all setup build demo test test-clients bench check install clean
+.PHONY: all setup build demo test test-clients bench check install wheel clean
 all: build
 
 setup:
@@ -43,6 +43,11 @@ check:
 
 install: build
 	@meson configure $(BUILD) --prefix=$(abspath $(PREFIX)) && meson install -C $(BUILD) --quiet && echo "millrace: installed under $(PREFIX)"
+
+# For pip: dist/millrace_driver-*.whl.
+wheel: build
+	@scripts/setup.sh build package
+	@python3 packaging/wheel.py $(BUILD) dist
 
 clean:
 	@rm -rf $(BUILD) $(BUILD)-*

@@ -55,11 +55,31 @@ bool mr_redirect_keeps(const char *name)
     return lists(mr_setting_text(MR_SETTING_KEEP), name);
 }
 
+static bool has_driver(const char *where)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/libcuda.so.1", where);
+    return access(path, R_OK) == 0;
+}
+
+/* The folder is the libraries': this one lies among them, or below in a folder for each kind of loader (`$LIB`), as a
+ * link or, where there can't be links, as a copy. */
 void mr_libraries_setup(void)
 {
     Dl_info self;
     if (dladdr(&mr_libraries_setup, &self) && self.dli_fname && realpath(self.dli_fname, folder))
         *strrchr(folder, '/') = '\0';
+    char above[sizeof folder];
+    strcpy(above, folder);
+    for (unsigned up = 0; up < 5; up++) {
+        if (has_driver(above)) {
+            strcpy(folder, above);
+            break;
+        }
+        char *slash = strrchr(above, '/');
+        if (slash)
+            *slash = '\0';
+    }
     for (unsigned i = 0; i < LIBRARIES; i++)
         libraries[i].is_kept = mr_redirect_keeps(libraries[i].stem);
 }
