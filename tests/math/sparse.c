@@ -497,7 +497,7 @@ static void *work(void *argument)
         test_spmm(handle, types[draw(4)], CUSPARSE_FORMAT_COO, (cusparseOperation_t)draw(3), 0, CUSPARSE_ORDER_ROW,
                   CUSPARSE_ORDER_COL);
         test_spgemm(handle, types[draw(4)], draw(2), (int)draw(2));
-        test_solve(handle, types[draw(4)], CUSPARSE_FORMAT_CSC, (cusparseOperation_t)draw(3), draw(2), draw(2));
+        test_solve(handle, types[draw(4)], CUSPARSE_FORMAT_COO, (cusparseOperation_t)draw(3), draw(2), draw(2));
     }
     OK(cusparseDestroy(handle));
     RT(cudaStreamDestroy(stream));
@@ -517,7 +517,7 @@ int main(void)
                 test_spmv(handle, types[t], formats[f], (cusparseOperation_t)op, true, 1, false);
                 test_spmm(handle, types[t], formats[f], (cusparseOperation_t)op, (cusparseOperation_t)draw(3),
                           orders[draw(2)], orders[draw(2)]);
-                for (int i = 0; i < 4; i++)
+                for (int i = 0; i < 4 && formats[f] != CUSPARSE_FORMAT_CSC; i++)
                     test_solve(handle, types[t], formats[f], (cusparseOperation_t)op, i & 1, i & 2);
             }
         for (int i = 0; i < 9; i++)
@@ -526,9 +526,9 @@ int main(void)
         test_spgemm(handle, types[t], true, 1);
     }
     pthread_t threads[4];
-    unsigned number[4] = {0, 1, 2, 3};
+    unsigned which[4] = {0, 1, 2, 3};
     for (int i = 0; i < 4; i++)
-        CHECK(pthread_create(&threads[i], NULL, work, &number[i]) == 0);
+        CHECK(pthread_create(&threads[i], NULL, work, &which[i]) == 0);
     for (int i = 0; i < 4; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
     OK(cusparseDestroy(handle));

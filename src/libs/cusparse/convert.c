@@ -70,6 +70,7 @@ cusparseStatus_t mr_cusparse_SparseToDense_bufferSize(const struct mr_form *form
     MR_ENTER(form, handle);
     MR_CHECK(form, bufferSize && alg == CUSPARSE_SPARSETODENSE_ALG_DEFAULT);
     MR_STEP(check(form, matA, matB));
+    MR_SUPPORT(form, matA->format <= CUSPARSE_FORMAT_COO);
     *bufferSize = 0;
     return CUSPARSE_STATUS_SUCCESS;
 }
@@ -82,6 +83,7 @@ cusparseStatus_t mr_cusparse_SparseToDense(const struct mr_form *form, cusparseH
     MR_ENTER(form, handle);
     MR_CHECK(form, alg == CUSPARSE_SPARSETODENSE_ALG_DEFAULT);
     MR_STEP(check(form, matA, matB));
+    MR_SUPPORT(form, matA->format <= CUSPARSE_FORMAT_COO);
     struct conversion r = {.sparse = *matA, .dense = *matB, .name = form->name};
     bool by_row = matB->order == CUSPARSE_ORDER_ROW;
     r.each = PIECE / ((by_row ? matB->cols : matB->rows) + 1) + 1;
@@ -195,7 +197,7 @@ static void run_fill(void *data, uint64_t first, uint64_t end)
     }
 }
 
-/* Formats whose structure is there already: BSR and blocked ELL. */
+/* Blocked ELL, whose structure is there already. */
 static void run_collect(void *data, uint64_t first, uint64_t end)
 {
     const struct conversion *r = data;
@@ -215,7 +217,7 @@ static void run_collect(void *data, uint64_t first, uint64_t end)
 
 static bool has_structure(const struct cusparseSpMatDescr *m)
 {
-    return m->format == CUSPARSE_FORMAT_BSR || m->format == CUSPARSE_FORMAT_BLOCKED_ELL;
+    return m->format == CUSPARSE_FORMAT_BLOCKED_ELL;
 }
 
 static struct conversion dense_to_sparse(const struct mr_form *form, const struct cusparseDnMatDescr *dense,
@@ -235,7 +237,7 @@ cusparseStatus_t mr_cusparse_DenseToSparse_bufferSize(const struct mr_form *form
     MR_ENTER(form, handle);
     MR_CHECK(form, bufferSize && alg == CUSPARSE_DENSETOSPARSE_ALG_DEFAULT);
     MR_STEP(check(form, matB, matA));
-    MR_SUPPORT(form, matB->format != CUSPARSE_FORMAT_SLICED_ELLPACK);
+    MR_SUPPORT(form, matB->format <= CUSPARSE_FORMAT_COO || has_structure(matB));
     *bufferSize = (size_t)(matB->rows + 1) * sizeof(int64_t);
     return CUSPARSE_STATUS_SUCCESS;
 }
@@ -247,7 +249,7 @@ cusparseStatus_t mr_cusparse_DenseToSparse_analysis(const struct mr_form *form, 
     MR_ENTER(form, handle);
     MR_CHECK(form, alg == CUSPARSE_DENSETOSPARSE_ALG_DEFAULT);
     MR_STEP(check(form, matB, matA));
-    MR_SUPPORT(form, matB->format != CUSPARSE_FORMAT_SLICED_ELLPACK);
+    MR_SUPPORT(form, matB->format <= CUSPARSE_FORMAT_COO || has_structure(matB));
     if (has_structure(matB))
         return CUSPARSE_STATUS_SUCCESS;
     MR_CHECK(form, matB->format != CUSPARSE_FORMAT_COO || externalBuffer);
@@ -270,7 +272,7 @@ cusparseStatus_t mr_cusparse_DenseToSparse_convert(const struct mr_form *form, c
     MR_ENTER(form, handle);
     MR_CHECK(form, alg == CUSPARSE_DENSETOSPARSE_ALG_DEFAULT);
     MR_STEP(check(form, matB, matA));
-    MR_SUPPORT(form, matB->format != CUSPARSE_FORMAT_SLICED_ELLPACK);
+    MR_SUPPORT(form, matB->format <= CUSPARSE_FORMAT_COO || has_structure(matB));
     MR_CHECK(form, matB->format != CUSPARSE_FORMAT_COO || externalBuffer);
     MR_CHECK(form, matB->nnz == 0 || (matB->indices && matB->values));
     struct conversion r = dense_to_sparse(form, matA, matB, externalBuffer);

@@ -18,7 +18,6 @@ cusparseStatus_t mr_cusparse_CreateSpVec(const struct mr_form *form, cusparseSpV
     MR_CHECK(form, spVecDescr && size >= 0 && nnz >= 0 && nnz <= size);
     MR_CHECK(form, mr_is_index_type(idxType) && mr_is_base(idxBase));
     MR_CHECK(form, mr_type_for(valueType) != MR_TYPES);
-    MR_CHECK(form, nnz == 0 || (indices && values));
     CREATE(spVecDescr, MR_KIND_SPVEC, struct cusparseSpVecDescr);
     made->size = size;
     made->nnz = nnz;
@@ -41,7 +40,7 @@ cusparseStatus_t mr_cusparse_CreateConstSpVec(const struct mr_form *form, cuspar
 
 cusparseStatus_t mr_cusparse_DestroySpVec(const struct mr_form *form, cusparseConstSpVecDescr_t spVecDescr)
 {
-    MR_CHECK(form, mr_cusparse_forget(spVecDescr, MR_KIND_SPVEC));
+    MR_CHECK(form, !spVecDescr || mr_cusparse_forget(spVecDescr, MR_KIND_SPVEC));
     return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -98,7 +97,7 @@ cusparseStatus_t mr_cusparse_SpVecGetIndexBase(const struct mr_form *form, cuspa
     cusparseStatus_t mr_cusparse_##name##SetValues(const struct mr_form *form, cusparse##name##Descr_t v, \
                                                    void *values) \
     { \
-        MR_CHECK(form, mr_is(v, kind) && values); \
+        MR_CHECK(form, mr_is(v, kind)); \
         v->values = values; \
         return CUSPARSE_STATUS_SUCCESS; \
     }
@@ -116,7 +115,6 @@ cusparseStatus_t mr_cusparse_CreateDnVec(const struct mr_form *form, cusparseDnV
 {
     MR_CHECK(form, dnVecDescr && size >= 0);
     MR_CHECK(form, mr_type_for(valueType) != MR_TYPES);
-    MR_CHECK(form, size == 0 || values);
     CREATE(dnVecDescr, MR_KIND_DNVEC, struct cusparseDnVecDescr);
     made->size = size;
     made->values = values;
@@ -132,7 +130,7 @@ cusparseStatus_t mr_cusparse_CreateConstDnVec(const struct mr_form *form, cuspar
 
 cusparseStatus_t mr_cusparse_DestroyDnVec(const struct mr_form *form, cusparseConstDnVecDescr_t dnVecDescr)
 {
-    MR_CHECK(form, mr_cusparse_forget(dnVecDescr, MR_KIND_DNVEC));
+    MR_CHECK(form, !dnVecDescr || mr_cusparse_forget(dnVecDescr, MR_KIND_DNVEC));
     return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -162,7 +160,6 @@ cusparseStatus_t mr_cusparse_CreateDnMat(const struct mr_form *form, cusparseDnM
     MR_CHECK(form, order == CUSPARSE_ORDER_COL || order == CUSPARSE_ORDER_ROW);
     MR_CHECK(form, ld >= (order == CUSPARSE_ORDER_COL ? rows : cols));
     MR_CHECK(form, mr_type_for(valueType) != MR_TYPES);
-    MR_CHECK(form, rows == 0 || cols == 0 || values);
     CREATE(dnMatDescr, MR_KIND_DNMAT, struct cusparseDnMatDescr);
     made->rows = rows;
     made->cols = cols;
@@ -184,7 +181,7 @@ cusparseStatus_t mr_cusparse_CreateConstDnMat(const struct mr_form *form, cuspar
 
 cusparseStatus_t mr_cusparse_DestroyDnMat(const struct mr_form *form, cusparseConstDnMatDescr_t dnMatDescr)
 {
-    MR_CHECK(form, mr_cusparse_forget(dnMatDescr, MR_KIND_DNMAT));
+    MR_CHECK(form, !dnMatDescr || mr_cusparse_forget(dnMatDescr, MR_KIND_DNMAT));
     return CUSPARSE_STATUS_SUCCESS;
 }
 

@@ -12,7 +12,6 @@ enum mr_type mr_type_for(cudaDataType_t stored)
     case CUDA_R_32F:
         return MR_S;
     case CUDA_R_8I:
-    case CUDA_R_8U:
     case CUDA_R_32I:
     case CUDA_R_64F:
         return MR_D;

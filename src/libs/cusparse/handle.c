@@ -52,18 +52,26 @@ cusparseStatus_t mr_cusparse_submit(const struct mr_form *form, const struct mr_
     return mr_cusparse_status(form, mr_math_submit(sparse->stream, parts, run, record, size));
 }
 
+bool mr_cusparse_captures(const struct mr_cusparse *sparse)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return mr_math_driver.cuStreamIsCapturing(sparse->stream, &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 cusparseStatus_t mr_cusparse_wait(const struct mr_form *form, const struct mr_cusparse *sparse)
 {
-    CUresult result = mr_math_driver.cuStreamSynchronize(sparse->stream);
-    if (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
-        return mr_cusparse_bad(form, CUSPARSE_STATUS_EXECUTION_FAILED,
+    if (mr_cusparse_captures(sparse))
+        return mr_cusparse_bad(form, CUSPARSE_STATUS_INTERNAL_ERROR,
                                "a result for the host can't be waited for in a capture");
-    return mr_cusparse_status(form, result);
+    return mr_cusparse_status(form, mr_math_driver.cuStreamSynchronize(sparse->stream));
 }
 
 cusparseStatus_t mr_cusparse_enter(const struct mr_form *form, cusparseHandle_t handle, struct mr_cusparse **sparse)
 {
     *sparse = mr_math_handle_find(handle);
+    if (!handle)
+        return mr_cusparse_bad(form, CUSPARSE_STATUS_INVALID_VALUE, "the handle is NULL");
     if (!*sparse)
         return mr_cusparse_bad(form, CUSPARSE_STATUS_NOT_INITIALIZED, "%p is not a live handle", (void *)handle);
     if (!mr_math_context((*sparse)->context))
@@ -78,7 +86,7 @@ cusparseStatus_t mr_cusparse_enter(const struct mr_form *form, cusparseHandle_t 
 
 union place {
     union place *next;
-    char bytes[MR_DESCRIPTION_SIZE];
+    _Alignas(16) char bytes[MR_DESCRIPTION_SIZE];
 };
 
 struct chunk {
@@ -158,6 +166,8 @@ cusparseStatus_t mr_cusparse_Create(const struct mr_form *form, cusparseHandle_t
 /* Waits for the device, as on hardware. */
 cusparseStatus_t mr_cusparse_Destroy(const struct mr_form *form, cusparseHandle_t handle)
 {
+    if (!handle)
+        return CUSPARSE_STATUS_SUCCESS;
     struct mr_cusparse *sparse = mr_math_handle_end(handle);
     if (!sparse)
         return mr_cusparse_bad(form, CUSPARSE_STATUS_NOT_INITIALIZED, "%p is not a live handle", (void *)handle);
@@ -225,11 +235,11 @@ static const struct {
 } statuses[] = {
     [CUSPARSE_STATUS_SUCCESS] = {"CUSPARSE_STATUS_SUCCESS", "success"},
     [CUSPARSE_STATUS_NOT_INITIALIZED] = {"CUSPARSE_STATUS_NOT_INITIALIZED", "initialization error"},
-    [CUSPARSE_STATUS_ALLOC_FAILED] = {"CUSPARSE_STATUS_ALLOC_FAILED", "memory could not be had"},
+    [CUSPARSE_STATUS_ALLOC_FAILED] = {"CUSPARSE_STATUS_ALLOC_FAILED", "out of memory"},
     [CUSPARSE_STATUS_INVALID_VALUE] = {"CUSPARSE_STATUS_INVALID_VALUE", "invalid value"},
-    [CUSPARSE_STATUS_ARCH_MISMATCH] = {"CUSPARSE_STATUS_ARCH_MISMATCH", "the device lacks what the function needs"},
-    [CUSPARSE_STATUS_MAPPING_ERROR] = {"CUSPARSE_STATUS_MAPPING_ERROR", "memory could not be reached"},
-    [CUSPARSE_STATUS_EXECUTION_FAILED] = {"CUSPARSE_STATUS_EXECUTION_FAILED", "the work failed"},
+    [CUSPARSE_STATUS_ARCH_MISMATCH] = {"CUSPARSE_STATUS_ARCH_MISMATCH", "architecture mismatch"},
+    [CUSPARSE_STATUS_MAPPING_ERROR] = {"CUSPARSE_STATUS_MAPPING_ERROR", "texture memory mapping error"},
+    [CUSPARSE_STATUS_EXECUTION_FAILED] = {"CUSPARSE_STATUS_EXECUTION_FAILED", "kernel launch failure"},
     [CUSPARSE_STATUS_INTERNAL_ERROR] = {"CUSPARSE_STATUS_INTERNAL_ERROR", "internal error"},
     [CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED] = {"CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED",
                                                    "matrix type not supported"},

@@ -29,11 +29,19 @@ struct mr_info {
     struct mr_found *found;
     bool used; /* work that writes `found` was submitted */
     bool analysed, boost;
-    const double *tolerance; /* boost: pivots smaller than this are replaced by *value */
-    const void *value;
+    struct mr_scalar tolerance, value; /* boost: pivots not greater than the one are replaced by the other */
+    int *order; /* of csru2csr: order_size places */
+    int64_t order_size;
 };
 
 /* The info, or NULL if it is none of that kind. */
 struct mr_info *mr_cusparse_info(void *info, enum mr_info_kind of);
+
+/* Waits for the stream and says which pivot is zero, or -1: ZERO_PIVOT if there is one. */
+cusparseStatus_t mr_cusparse_pivot(const struct mr_form *form, cusparseHandle_t handle, void *info,
+                                   enum mr_info_kind kind, int *position);
+
+/* Memory for at least `count` places; the info owns it. False when memory is short. May wait for the context. */
+bool mr_cusparse_info_order(struct mr_info *info, int64_t count);
 
 #endif

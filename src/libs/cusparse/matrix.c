@@ -40,8 +40,8 @@ cusparseStatus_t mr_cusparse_CreateCsr(const struct mr_form *form, cusparseSpMat
                                        cusparseIndexBase_t idxBase, cudaDataType valueType)
 {
     MR_CHECK(form, result && nnz <= rows * cols);
-    MR_CHECK(form, csrRowOffsets || rows == 0);
-    MR_CHECK(form, nnz == 0 || (csrColInd && csrValues));
+    MR_SUPPORT(form, csrRowOffsetsType == csrColIndType || !mr_is_index_type(csrRowOffsetsType) ||
+                         !mr_is_index_type(csrColIndType));
     CREATE(result, .format = CUSPARSE_FORMAT_CSR, .rows = rows, .cols = cols, .nnz = nnz, .offsets = csrRowOffsets,
            .indices = csrColInd, .values = csrValues, .offset_type = csrRowOffsetsType, .index_type = csrColIndType,
            .base = idxBase, .type = valueType);
@@ -53,8 +53,8 @@ cusparseStatus_t mr_cusparse_CreateCsc(const struct mr_form *form, cusparseSpMat
                                        cusparseIndexBase_t idxBase, cudaDataType valueType)
 {
     MR_CHECK(form, result && nnz <= rows * cols);
-    MR_CHECK(form, cscColOffsets || cols == 0);
-    MR_CHECK(form, nnz == 0 || (cscRowInd && cscValues));
+    MR_SUPPORT(form, cscColOffsetsType == cscRowIndType || !mr_is_index_type(cscColOffsetsType) ||
+                         !mr_is_index_type(cscRowIndType));
     CREATE(result, .format = CUSPARSE_FORMAT_CSC, .rows = rows, .cols = cols, .nnz = nnz, .offsets = cscColOffsets,
            .indices = cscRowInd, .values = cscValues, .offset_type = cscColOffsetsType, .index_type = cscRowIndType,
            .base = idxBase, .type = valueType);
@@ -66,7 +66,6 @@ cusparseStatus_t mr_cusparse_CreateCoo(const struct mr_form *form, cusparseSpMat
                                        cudaDataType valueType)
 {
     MR_CHECK(form, result && nnz <= rows * cols);
-    MR_CHECK(form, nnz == 0 || (cooRowInd && cooColInd && cooValues));
     CREATE(result, .format = CUSPARSE_FORMAT_COO, .rows = rows, .cols = cols, .nnz = nnz, .offsets = cooRowInd,
            .indices = cooColInd, .values = cooValues, .offset_type = cooIdxType, .index_type = cooIdxType,
            .base = idxBase, .type = valueType);
@@ -80,8 +79,6 @@ cusparseStatus_t mr_cusparse_CreateBsr(const struct mr_form *form, cusparseSpMat
 {
     MR_CHECK(form, result && rowBlockSize > 0 && colBlockSize > 0 && bnnz <= brows * bcols);
     MR_CHECK(form, order == CUSPARSE_ORDER_ROW || order == CUSPARSE_ORDER_COL);
-    MR_CHECK(form, bsrRowOffsets || brows == 0);
-    MR_CHECK(form, bnnz == 0 || (bsrColInd && bsrValues));
     CREATE(result, .format = CUSPARSE_FORMAT_BSR, .rows = brows * rowBlockSize, .cols = bcols * colBlockSize,
            .nnz = bnnz * rowBlockSize * colBlockSize, .offsets = bsrRowOffsets, .indices = bsrColInd,
            .values = bsrValues, .offset_type = bsrRowOffsetsType, .index_type = bsrColIndType, .base = idxBase,
@@ -94,7 +91,7 @@ cusparseStatus_t mr_cusparse_CreateBlockedEll(const struct mr_form *form, cuspar
                                               cusparseIndexBase_t idxBase, cudaDataType valueType)
 {
     MR_CHECK(form, result && ellBlockSize > 0 && ellCols >= 0 && ellCols <= cols && ellCols % ellBlockSize == 0);
-    MR_CHECK(form, rows == 0 || ellCols == 0 || (ellColInd && ellValue));
+    MR_CHECK(form, rows % ellBlockSize == 0 && cols % ellBlockSize == 0);
     CREATE(result, .format = CUSPARSE_FORMAT_BLOCKED_ELL, .rows = rows, .cols = cols, .nnz = rows * ellCols,
            .indices = ellColInd, .values = ellValue, .offset_type = ellIdxType, .index_type = ellIdxType,
            .base = idxBase, .type = valueType, .block_rows = ellBlockSize, .block_cols = ellBlockSize,
@@ -108,9 +105,7 @@ cusparseStatus_t mr_cusparse_CreateSlicedEll(const struct mr_form *form, cuspars
                                              cusparseIndexType_t sellColIndType, cusparseIndexBase_t idxBase,
                                              cudaDataType valueType)
 {
-    MR_CHECK(form, result && nnz <= rows * cols && sliceSize > 0 && sellValuesSize >= nnz);
-    MR_CHECK(form, rows == 0 || sellSliceOffsets);
-    MR_CHECK(form, sellValuesSize == 0 || (sellColInd && sellValues));
+    MR_CHECK(form, result && nnz <= rows * cols && sliceSize >= 0 && sellValuesSize >= nnz);
     CREATE(result, .format = CUSPARSE_FORMAT_SLICED_ELLPACK, .rows = rows, .cols = cols, .nnz = nnz,
            .offsets = sellSliceOffsets, .indices = sellColInd, .values = sellValues,
            .offset_type = sellSliceOffsetsType, .index_type = sellColIndType, .base = idxBase, .type = valueType,
@@ -186,7 +181,7 @@ cusparseStatus_t mr_cusparse_CreateConstSlicedEll(const struct mr_form *form, cu
 
 cusparseStatus_t mr_cusparse_DestroySpMat(const struct mr_form *form, cusparseConstSpMatDescr_t spMatDescr)
 {
-    MR_CHECK(form, mr_cusparse_forget(spMatDescr, MR_KIND_SPMAT));
+    MR_CHECK(form, !spMatDescr || mr_cusparse_forget(spMatDescr, MR_KIND_SPMAT));
     return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -317,7 +312,6 @@ static cusparseStatus_t set_pointers(const struct mr_form *form, cusparseSpMatDe
                                      void *offsets, void *indices, void *values)
 {
     MR_CHECK(form, IS(m, format));
-    MR_CHECK(form, offsets && indices && values);
     m->offsets = offsets;
     m->indices = indices;
     m->values = values;
@@ -358,15 +352,14 @@ cusparseStatus_t mr_cusparse_SpMatGetIndexBase(const struct mr_form *form, cuspa
     return CUSPARSE_STATUS_SUCCESS;
 }
 
-/* Of BSR in blocks. */
+/* Of blocked ELL hardware says the number of entries times the rows of a block. */
 cusparseStatus_t mr_cusparse_SpMatGetSize(const struct mr_form *form, cusparseConstSpMatDescr_t m, int64_t *rows,
                                           int64_t *cols, int64_t *nnz)
 {
     MR_CHECK(form, mr_is(m, MR_KIND_SPMAT) && rows && cols && nnz);
-    bool blocks = m->format == CUSPARSE_FORMAT_BSR;
-    *rows = blocks ? m->rows / m->block_rows : m->rows;
-    *cols = blocks ? m->cols / m->block_cols : m->cols;
-    *nnz = blocks ? m->nnz / (m->block_rows * m->block_cols) : m->nnz;
+    *rows = m->rows;
+    *cols = m->cols;
+    *nnz = m->format == CUSPARSE_FORMAT_BLOCKED_ELL ? m->nnz * m->block_rows : m->nnz;
     return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -435,7 +428,6 @@ cusparseStatus_t mr_cusparse_SpMatSetAttribute(const struct mr_form *form, cuspa
     MR_CHECK(form, attribute == CUSPARSE_SPMAT_FILL_MODE || attribute == CUSPARSE_SPMAT_DIAG_TYPE);
     MR_CHECK(form, dataSize == sizeof value);
     memcpy(&value, data, sizeof value);
-    MR_CHECK(form, value == 0 || value == 1);
     if (attribute == CUSPARSE_SPMAT_FILL_MODE)
         m->fill = (cusparseFillMode_t)value;
     else

@@ -26,7 +26,9 @@ cusparseStatus_t mr_cusparse_DestroyMatDescr(const struct mr_form *form, cuspars
 #define SETTING(name, type, field, most) \
     cusparseStatus_t mr_cusparse_Set##name(const struct mr_form *form, cusparseMatDescr_t descrA, type value) \
     { \
-        MR_CHECK(form, mr_is(descrA, MR_KIND_MATDESCR) && (unsigned)value <= (most)); \
+        if (!mr_is(descrA, MR_KIND_MATDESCR)) \
+            return mr_cusparse_bad(form, CUSPARSE_STATUS_NOT_INITIALIZED, "there is no description"); \
+        MR_CHECK(form, (unsigned)value <= (most)); \
         descrA->field = value; \
         return CUSPARSE_STATUS_SUCCESS; \
     } \
@@ -70,16 +72,30 @@ static cusparseStatus_t destroy(const struct mr_form *form, void *info, enum mr_
     struct mr_info *known = mr_cusparse_info(info, of);
     MR_CHECK(form, known);
     struct mr_found *found = known->found;
+    int *order = known->order;
     if (known->used && mr_math_driver_open())
         (void)mr_math_driver.cuCtxSynchronize();
     MR_CHECK(form, mr_cusparse_forget(info, MR_KIND_INFO));
     free(found);
+    free(order);
     return CUSPARSE_STATUS_SUCCESS;
 }
 
 struct mr_info *mr_cusparse_info(void *info, enum mr_info_kind of)
 {
     return mr_is(info, MR_KIND_INFO) && ((struct mr_info *)info)->of == of ? info : NULL;
+}
+
+bool mr_cusparse_info_order(struct mr_info *info, int64_t count)
+{
+    if (info->order && info->order_size >= count)
+        return true;
+    if (info->used)
+        (void)mr_math_driver.cuCtxSynchronize();
+    free(info->order);
+    info->order = malloc((size_t)count * sizeof(int) + 1);
+    info->order_size = info->order ? count : 0;
+    return info->order != NULL;
 }
 
 #define INFO(name, type, of) \

@@ -102,7 +102,7 @@ static cusparseStatus_t prepare(const struct mr_form *form, const struct mr_cusp
     MR_CHECK(form, mr_is_op(opA) && mr_is_op(opB));
     enum mr_type type = mr_type_for(compute);
     MR_SUPPORT(form, type != MR_TYPES && mr_mix_is_known(compute, a->type, b->type, c->type));
-    MR_SUPPORT(form, c->format != CUSPARSE_FORMAT_SLICED_ELLPACK);
+    MR_SUPPORT(form, c->format == CUSPARSE_FORMAT_CSR || c->format == CUSPARSE_FORMAT_BSR);
     *r = (struct sddmm){.a = mr_operand(a, opA, type),
                         .b = mr_operand(b, opB, type),
                         .c = *c,

@@ -102,7 +102,7 @@ static inline bool mr_is(const void *description, enum mr_kind kind)
 }
 
 /* The handle's record in *sparse, and a current context in the thread. NOT_INITIALIZED, with a line in the log, for a
- * handle that is not live. */
+ * handle that is not live; INVALID_VALUE for NULL. */
 cusparseStatus_t mr_cusparse_enter(const struct mr_form *form, cusparseHandle_t handle, struct mr_cusparse **sparse)
     __attribute__((warn_unused_result));
 
@@ -147,7 +147,10 @@ cusparseStatus_t mr_cusparse_submit(const struct mr_form *form, const struct mr_
                                     void (*run)(void *record, uint64_t first, uint64_t end), const void *record,
                                     size_t size) __attribute__((warn_unused_result));
 
-/* Waits for the stream: for results that go to the host. A capture refuses it. */
+/* Whether the handle's stream is captured. */
+bool mr_cusparse_captures(const struct mr_cusparse *sparse);
+
+/* Waits for the stream: for results that go to the host. In a capture INTERNAL_ERROR, and the capture goes on. */
 cusparseStatus_t mr_cusparse_wait(const struct mr_form *form, const struct mr_cusparse *sparse)
     __attribute__((warn_unused_result));
 

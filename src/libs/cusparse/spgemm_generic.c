@@ -16,7 +16,7 @@ cusparseStatus_t mr_cusparse_SpGEMM_createDescr(const struct mr_form *form, cusp
 
 cusparseStatus_t mr_cusparse_SpGEMM_destroyDescr(const struct mr_form *form, cusparseSpGEMMDescr_t descr)
 {
-    MR_CHECK(form, mr_cusparse_forget(descr, MR_KIND_SPGEMM));
+    MR_CHECK(form, !descr || mr_cusparse_forget(descr, MR_KIND_SPGEMM));
     return CUSPARSE_STATUS_SUCCESS;
 }
 

@@ -189,8 +189,30 @@ cusparseStatus_t mr_cusparse_spmm(const struct mr_form *form, const struct mr_cu
 
 /* ---- the generic interface ---- */
 
+/* Algorithms name the format that they are for. */
+static bool fits(cusparseSpMMAlg_t alg, cusparseFormat_t format)
+{
+    switch (alg) {
+    case CUSPARSE_SPMM_COO_ALG1:
+    case CUSPARSE_SPMM_COO_ALG2:
+    case CUSPARSE_SPMM_COO_ALG3:
+    case CUSPARSE_SPMM_COO_ALG4:
+        return format == CUSPARSE_FORMAT_COO;
+    case CUSPARSE_SPMM_CSR_ALG1:
+    case CUSPARSE_SPMM_CSR_ALG2:
+    case CUSPARSE_SPMM_CSR_ALG3:
+        return format == CUSPARSE_FORMAT_CSR || format == CUSPARSE_FORMAT_CSC;
+    case CUSPARSE_SPMM_BLOCKED_ELL_ALG1:
+        return format == CUSPARSE_FORMAT_BLOCKED_ELL;
+    case CUSPARSE_SPMM_BSR_ALG1:
+        return format == CUSPARSE_FORMAT_BSR;
+    default:
+        return false;
+    }
+}
+
 static cusparseStatus_t check(const struct mr_form *form, const struct mr_cusparse *sparse, struct mr_spmm *call,
-                              const void *alpha, const void *beta)
+                              const void *alpha, const void *beta, cusparseSpMMAlg_t alg)
 {
     const struct cusparseSpMatDescr *a = call->a;
     MR_CHECK(form, alpha && beta);
@@ -202,6 +224,10 @@ static cusparseStatus_t check(const struct mr_form *form, const struct mr_cuspar
     MR_CHECK(form, call->c->rows == rows && call->c->cols == (tb ? call->b->rows : call->b->cols));
     MR_CHECK(form, a->batch_count == 1 || a->batch_count == call->c->batch_count);
     MR_CHECK(form, call->b->batch_count == 1 || call->b->batch_count == call->c->batch_count);
+    MR_CHECK(form, alg == CUSPARSE_SPMM_ALG_DEFAULT || fits(alg, a->format));
+    MR_SUPPORT(form, a->format != CUSPARSE_FORMAT_SLICED_ELLPACK);
+    MR_SUPPORT(form, !ta || (a->format != CUSPARSE_FORMAT_BSR && a->format != CUSPARSE_FORMAT_BLOCKED_ELL));
+    MR_SUPPORT(form, a->format != CUSPARSE_FORMAT_BLOCKED_ELL || !mr_element_is_complex(a->type));
     MR_SUPPORT(form, mr_mix_is_known(call->compute, a->type, call->b->type, call->c->type));
     call->alpha = mr_cusparse_scalar(sparse, alpha, call->compute);
     call->beta = mr_cusparse_scalar(sparse, beta, call->compute);
@@ -216,10 +242,9 @@ cusparseStatus_t mr_cusparse_SpMM_bufferSize(const struct mr_form *form, cuspars
                                              const void *beta, cusparseDnMatDescr_t matC, cudaDataType computeType,
                                              cusparseSpMMAlg_t alg, size_t *bufferSize)
 {
-    (void)alg;
     struct mr_spmm call = CALL;
     MR_ENTER(form, handle);
-    MR_STEP(check(form, sparse, &call, alpha, beta));
+    MR_STEP(check(form, sparse, &call, alpha, beta, alg));
     MR_CHECK(form, bufferSize);
     *bufferSize = mr_cusparse_spmm_bytes(&call);
     return CUSPARSE_STATUS_SUCCESS;
@@ -231,10 +256,10 @@ cusparseStatus_t mr_cusparse_SpMM_preprocess(const struct mr_form *form, cuspars
                                              const void *beta, cusparseDnMatDescr_t matC, cudaDataType computeType,
                                              cusparseSpMMAlg_t alg, void *externalBuffer)
 {
-    (void)alg, (void)externalBuffer;
+    (void)externalBuffer;
     struct mr_spmm call = CALL;
     MR_ENTER(form, handle);
-    return check(form, sparse, &call, alpha, beta);
+    return check(form, sparse, &call, alpha, beta, alg);
 }
 
 cusparseStatus_t mr_cusparse_SpMM(const struct mr_form *form, cusparseHandle_t handle, cusparseOperation_t opA,
@@ -242,9 +267,8 @@ cusparseStatus_t mr_cusparse_SpMM(const struct mr_form *form, cusparseHandle_t h
                                   cusparseConstDnMatDescr_t matB, const void *beta, cusparseDnMatDescr_t matC,
                                   cudaDataType computeType, cusparseSpMMAlg_t alg, void *externalBuffer)
 {
-    (void)alg;
     struct mr_spmm call = CALL;
     MR_ENTER(form, handle);
-    MR_STEP(check(form, sparse, &call, alpha, beta));
+    MR_STEP(check(form, sparse, &call, alpha, beta, alg));
     return mr_cusparse_spmm(form, sparse, &call, externalBuffer);
 }

@@ -242,6 +242,22 @@ cusparseStatus_t mr_cusparse_multiply(const struct mr_form *form, const struct m
 
 /* ---- the generic interface ---- */
 
+/* Algorithms name the format that they are for. */
+static bool fits(cusparseSpMVAlg_t alg, cusparseFormat_t format)
+{
+    switch (alg) {
+    case CUSPARSE_SPMV_COO_ALG1:
+    case CUSPARSE_SPMV_COO_ALG2:
+        return format == CUSPARSE_FORMAT_COO;
+    case CUSPARSE_SPMV_SELL_ALG1:
+        return format == CUSPARSE_FORMAT_SLICED_ELLPACK;
+    case CUSPARSE_SPMV_BSR_ALG1:
+        return format == CUSPARSE_FORMAT_BSR;
+    default:
+        return format == CUSPARSE_FORMAT_CSR || format == CUSPARSE_FORMAT_CSC;
+    }
+}
+
 static cusparseStatus_t check(const struct mr_form *form, cusparseOperation_t op, const void *alpha,
                               const struct cusparseSpMatDescr *a, const struct cusparseDnVecDescr *x, const void *beta,
                               const struct cusparseDnVecDescr *y, cudaDataType compute, cusparseSpMVAlg_t alg)
@@ -253,6 +269,9 @@ static cusparseStatus_t check(const struct mr_form *form, cusparseOperation_t op
     MR_CHECK(form, x->size == (is_transposed ? a->rows : a->cols));
     MR_CHECK(form, y->size == (is_transposed ? a->cols : a->rows));
     MR_SUPPORT(form, a->format != CUSPARSE_FORMAT_BLOCKED_ELL);
+    MR_SUPPORT(form, a->format != CUSPARSE_FORMAT_BSR || !is_transposed);
+    MR_CHECK(form, a->format != CUSPARSE_FORMAT_SLICED_ELLPACK || a->slice_size > 0);
+    MR_CHECK(form, alg == CUSPARSE_SPMV_ALG_DEFAULT || fits(alg, a->format));
     MR_SUPPORT(form, mr_mix_is_known(compute, a->type, x->type, y->type));
     return CUSPARSE_STATUS_SUCCESS;
 }

@@ -9,7 +9,9 @@ static cusparseStatus_t check(const struct mr_form *form, const struct cusparseS
 {
     MR_CHECK(form, mr_is(a, MR_KIND_SPMAT) && mr_is_op(op));
     MR_CHECK(form, a->rows == a->cols);
-    MR_SUPPORT(form, a->format != CUSPARSE_FORMAT_BSR && a->format != CUSPARSE_FORMAT_BLOCKED_ELL);
+    MR_SUPPORT(form, a->format == CUSPARSE_FORMAT_CSR || a->format == CUSPARSE_FORMAT_COO ||
+                         a->format == CUSPARSE_FORMAT_SLICED_ELLPACK);
+    MR_CHECK(form, a->format != CUSPARSE_FORMAT_SLICED_ELLPACK || a->slice_size > 0);
     enum mr_type type = mr_type_for(compute);
     MR_SUPPORT(form, type != MR_TYPES && mr_stored(type) == compute && a->type == compute);
     return CUSPARSE_STATUS_SUCCESS;
@@ -29,7 +31,7 @@ cusparseStatus_t mr_cusparse_SpSV_createDescr(const struct mr_form *form, cuspar
 
 cusparseStatus_t mr_cusparse_SpSV_destroyDescr(const struct mr_form *form, cusparseSpSVDescr_t descr)
 {
-    MR_CHECK(form, mr_cusparse_forget(descr, MR_KIND_SPSV));
+    MR_CHECK(form, !descr || mr_cusparse_forget(descr, MR_KIND_SPSV));
     return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -77,7 +79,8 @@ cusparseStatus_t mr_cusparse_SpSV_solve(const struct mr_form *form, cusparseHand
 {
     MR_ENTER(form, handle);
     MR_STEP(check_vectors(form, matA, opA, alpha, vecX, vecY, computeType, alg, spsvDescr));
-    MR_CHECK(form, spsvDescr->plan.is_analysed);
+    if (!spsvDescr->plan.is_analysed)
+        return mr_cusparse_bad(form, CUSPARSE_STATUS_NOT_INITIALIZED, "there was no analysis");
     struct mr_solve call = {.a = spsvDescr->plan.a, .op_a = opA};
     call.b = (struct cusparseDnMatDescr){.kind = MR_KIND_DNMAT,
                                          .rows = vecX->size,
@@ -116,7 +119,7 @@ cusparseStatus_t mr_cusparse_SpSM_createDescr(const struct mr_form *form, cuspar
 
 cusparseStatus_t mr_cusparse_SpSM_destroyDescr(const struct mr_form *form, cusparseSpSMDescr_t descr)
 {
-    MR_CHECK(form, mr_cusparse_forget(descr, MR_KIND_SPSM));
+    MR_CHECK(form, !descr || mr_cusparse_forget(descr, MR_KIND_SPSM));
     return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -129,6 +132,7 @@ static cusparseStatus_t check_matrices(const struct mr_form *form, const struct 
     MR_CHECK(form, alpha && mr_is(plan, MR_KIND_SPSM) && alg == CUSPARSE_SPSM_ALG_DEFAULT);
     MR_CHECK(form, mr_is(b, MR_KIND_DNMAT) && mr_is(c, MR_KIND_DNMAT) && mr_is_op(op_b));
     MR_STEP(check(form, a, op, compute));
+    MR_SUPPORT(form, a->format != CUSPARSE_FORMAT_SLICED_ELLPACK);
     bool is_transposed = op_b != CUSPARSE_OPERATION_NON_TRANSPOSE;
     MR_CHECK(form, c->rows == a->rows && (is_transposed ? b->cols : b->rows) == c->rows);
     MR_CHECK(form, (is_transposed ? b->rows : b->cols) == c->cols);
@@ -167,7 +171,8 @@ cusparseStatus_t mr_cusparse_SpSM_solve(const struct mr_form *form, cusparseHand
 {
     MR_ENTER(form, handle);
     MR_STEP(check_matrices(form, matA, opA, opB, alpha, matB, matC, computeType, alg, spsmDescr));
-    MR_CHECK(form, spsmDescr->plan.is_analysed);
+    if (!spsmDescr->plan.is_analysed)
+        return mr_cusparse_bad(form, CUSPARSE_STATUS_NOT_INITIALIZED, "there was no analysis");
     struct mr_solve call = {.a = spsmDescr->plan.a,
                             .op_a = opA,
                             .op_b = opB,

@@ -148,6 +148,14 @@ static cusparseStatus_t check(const struct mr_form *form, const struct cusparseS
     return CUSPARSE_STATUS_SUCCESS;
 }
 
+/* Integers are refused as hardware does. */
+static cusparseStatus_t check_type(const struct mr_form *form, cudaDataType_t type)
+{
+    if (type == CUDA_R_8I || type == CUDA_R_32I)
+        return mr_cusparse_bad(form, CUSPARSE_STATUS_INTERNAL_ERROR, "there is none for integers");
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
 static cusparseStatus_t submit(const struct mr_form *form, const struct mr_cusparse *sparse, int64_t all,
                                void (*run)(void *, uint64_t, uint64_t), const struct vectors *r)
 {
@@ -161,6 +169,7 @@ cusparseStatus_t mr_cusparse_Axpby(const struct mr_form *form, cusparseHandle_t 
     MR_CHECK(form, alpha && beta);
     MR_STEP(check(form, vecX, vecY));
     MR_SUPPORT(form, vecX->type == vecY->type);
+    MR_STEP(check_type(form, vecX->type));
     enum mr_type type = mr_type_for(vecX->type);
     struct vectors r = {.x = *vecX, .y = *vecY, .type = type, .compute = mr_stored(type)};
     r.alpha = mr_cusparse_scalar(sparse, alpha, r.compute);
@@ -176,6 +185,7 @@ cusparseStatus_t mr_cusparse_Rot(const struct mr_form *form, cusparseHandle_t ha
     MR_CHECK(form, c_coeff && s_coeff);
     MR_STEP(check(form, vecX, vecY));
     MR_SUPPORT(form, vecX->type == vecY->type);
+    MR_STEP(check_type(form, vecX->type));
     enum mr_type type = mr_type_for(vecX->type);
     struct vectors r = {.x = *vecX, .y = *vecY, .type = type, .compute = mr_stored(type)};
     r.alpha = mr_cusparse_scalar(sparse, c_coeff, r.compute);
@@ -208,7 +218,9 @@ static cusparseStatus_t check_dot(const struct mr_form *form, cusparseOperation_
                                   const void *result, cudaDataType compute)
 {
     MR_STEP(check(form, x, y));
-    MR_CHECK(form, mr_is_op(op) && result);
+    MR_CHECK(form, op == CUSPARSE_OPERATION_NON_TRANSPOSE ||
+                       (op == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE && mr_element_is_complex(x->type)));
+    MR_CHECK(form, result);
     MR_SUPPORT(form, x->type == y->type && mr_type_for(compute) != MR_TYPES);
     MR_SUPPORT(form, mr_mix_is_known(compute, x->type, y->type, x->type) ||
                          mr_mix_is_known(compute, x->type, y->type, compute));
@@ -236,18 +248,18 @@ cusparseStatus_t mr_cusparse_SpVV(const struct mr_form *form, cusparseHandle_t h
     _Alignas(16) unsigned char here[16] = {0};
     struct vectors r = {.x = *vecX, .y = *vecY, .type = mr_type_for(computeType), .compute = computeType};
     r.conjugated = opX == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-    r.result = mr_on_device(sparse) ? result : here;
+    /* In a capture the host's result is written whenever the graph runs. */
+    bool waits = !mr_on_device(sparse) && !mr_cusparse_captures(sparse);
+    r.result = waits ? here : result;
     r.partial = externalBuffer;
     r.pieces = (int64_t)mr_parts_of((uint64_t)r.x.nnz, PIECE);
-    if (!mr_on_device(sparse))
-        MR_STEP(mr_cusparse_wait(form, sparse)); /* refuses a capture before anything of it refers to `here` */
     if (r.pieces <= 1 || !externalBuffer) {
         MR_STEP(mr_cusparse_submit(form, sparse, 1, run_dot_alone, &r, sizeof r));
     } else {
         MR_STEP(submit(form, sparse, r.x.nnz, run_dot, &r));
         MR_STEP(mr_cusparse_submit(form, sparse, 1, run_total, &r, sizeof r));
     }
-    if (mr_on_device(sparse))
+    if (!waits)
         return CUSPARSE_STATUS_SUCCESS;
     MR_STEP(mr_cusparse_wait(form, sparse));
     memcpy(result, here, mr_element_size(computeType));

@@ -16,6 +16,7 @@
     F(cuCtxSynchronize) \
     F(cuDeviceGetAttribute) \
     F(cuDevicePrimaryCtxRetain) \
+    F(cuStreamIsCapturing) \
     F(cuStreamSynchronize) \
     F(cuMemcpy2D_v2) \
     F(cuMemcpy2DAsync_v2)

@@ -237,6 +237,69 @@ static void ic(const struct gold_case *self)
         sp_say(&s, v, 7);
 }
 
+/* The same in blocks of 2 x 2, of a matrix whose blocks are all there. one: by columns; two: Cholesky */
+static void block_factor(const struct gold_case *self)
+{
+    const struct options *o = self->data;
+    struct sp s = sp_begin(o->type);
+    int offsets[3] = {0, 2, 4}, columns[4] = {0, 1, 0, 1}, values[16], bytes = 0, pivot = -7;
+    static const int cholesky[4][4] = {{4, 2, 0, 2}, {2, 5, 4, 1}, {0, 4, 5, 1}, {2, 1, 1, 6}};
+    for (int i = 0; i < 16; i++) {
+        int row = i / 8 * 2 + (o->one ? i % 2 : i % 4 / 2), column = i / 4 % 2 * 2 + (o->one ? i % 4 / 2 : i % 2);
+        values[i] = o->two ? cholesky[row][column] : sp_square[row][column];
+    }
+    void *v = sp_elements(&s, values, 16), *buffer;
+    int *at = sp_indices(&s, offsets, 3), *index = sp_indices(&s, columns, 4);
+    cusparseMatDescr_t m = sp_older(&s);
+    cusparseDirection_t dir = o->one ? CUSPARSE_DIRECTION_COLUMN : CUSPARSE_DIRECTION_ROW;
+    cusparseSolvePolicy_t policy = CUSPARSE_SOLVE_POLICY_NO_LEVEL;
+    if (o->two) {
+        bsric02Info_t info;
+        SP_NEED(cusparseCreateBsric02Info(&info));
+        sp(SP_CALL(&s, bsric02_bufferSize, s.h, dir, 2, 4, m, v, at, index, 2, info, &bytes));
+        buffer = sp_room((size_t)bytes + 1);
+        sp(SP_CALL(&s, bsric02_analysis, s.h, dir, 2, 4, m, v, at, index, 2, info, policy, buffer));
+        sp(SP_CALL(&s, bsric02, s.h, dir, 2, 4, m, v, at, index, 2, info, policy, buffer));
+        sp(cusparseXbsric02_zeroPivot(s.h, info, &pivot));
+    } else {
+        bsrilu02Info_t info;
+        SP_NEED(cusparseCreateBsrilu02Info(&info));
+        sp(SP_CALL(&s, bsrilu02_bufferSize, s.h, dir, 2, 4, m, v, at, index, 2, info, &bytes));
+        buffer = sp_room((size_t)bytes + 1);
+        sp(SP_CALL(&s, bsrilu02_analysis, s.h, dir, 2, 4, m, v, at, index, 2, info, policy, buffer));
+        sp(SP_CALL(&s, bsrilu02, s.h, dir, 2, 4, m, v, at, index, 2, info, policy, buffer));
+        sp(cusparseXbsrilu02_zeroPivot(s.h, info, &pivot));
+    }
+    say_int(pivot);
+    sp_say(&s, v, 16);
+}
+
+/* Small pivots are replaced: one: base */
+static void boost(const struct gold_case *self)
+{
+    const struct options *o = self->data;
+    struct sp s = sp_begin_with(o->type, false, o->one);
+    struct sp_csr a = sp_csr(&s, SQUARE);
+    cusparseMatDescr_t m = sp_older(&s);
+    csrilu02Info_t info;
+    int bytes = 0, pivot = -7;
+    double tolerance = 0.5, value = 4;
+    float narrow = 4;
+    RT_NEED(cudaMemset(a.values, 0, o->type == 'S' ? 4 : 8));
+    SP_NEED(cusparseCreateCsrilu02Info(&info));
+    sp(o->type == 'S' ? cusparseScsrilu02_numericBoost(s.h, info, 1, &tolerance, &narrow)
+                      : cusparseDcsrilu02_numericBoost(s.h, info, 1, &tolerance, &value));
+    sp(SP_CALL(&s, csrilu02_bufferSize, s.h, 4, a.nnz, m, a.values, a.offsets, a.columns, info, &bytes));
+    void *buffer = sp_room((size_t)bytes + 1);
+    sp(SP_CALL(&s, csrilu02_analysis, s.h, 4, a.nnz, m, a.values, a.offsets, a.columns, info,
+               CUSPARSE_SOLVE_POLICY_NO_LEVEL, buffer));
+    sp(SP_CALL(&s, csrilu02, s.h, 4, a.nnz, m, a.values, a.offsets, a.columns, info, CUSPARSE_SOLVE_POLICY_NO_LEVEL,
+               buffer));
+    sp(cusparseXcsrilu02_zeroPivot(s.h, info, &pivot));
+    say_int(pivot);
+    sp_say(&s, a.values, (size_t)a.nnz);
+}
+
 /* ---- blocks: one: by columns; two: base ---- */
 
 static void blocks(const struct gold_case *self)
@@ -487,6 +550,8 @@ __attribute__((constructor)) static void add_all(void)
     add("interleaved", interleaved, "SDCZ", 2, 2);
     add("ilu", ilu, "SDCZ", 2, 2);
     add("ic", ic, "SDCZ", 2, 2);
+    add("factor", block_factor, "SD", 2, 2);
+    add("boost", boost, "SD", 2, 1);
     add("blocks", blocks, "SDCZ", 2, 2);
     add("gebsr", general_blocks, "SZ", 2, 2);
     add("bsrsv", block_solve, "SDCZ", 2, 2);
