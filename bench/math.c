@@ -57,5 +57,6 @@ int main(void)
     math_blas();
     math_fft();
     math_solver();
+    math_sparse();
     return 0;
 }

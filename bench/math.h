@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the benchmarks of the libraries of mathematics share: an operation by the library beside the same by the CPU
- * library under it, called directly on one thread. */
+ * library under it, called directly on one thread; where there is none, beside plain loops. */
 #ifndef BENCH_MATH_H
 #define BENCH_MATH_H
 
@@ -21,5 +21,6 @@ void *math_symbol(const char *library, const char *symbol);
 void math_blas(void);
 void math_fft(void);
 void math_solver(void);
+void math_sparse(void);
 
 #endif
