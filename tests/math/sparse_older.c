@@ -123,6 +123,7 @@ static void test_sort(void)
     OK(cusparseXcoosortByRow(handle, m, n, nnz, rows, cols, NULL, room(sizeof(int) * (size_t)(m + 2 + 2 * nnz))));
     OK(cusparseXcoo2csr(handle, rows, nnz, m, offsets, (cusparseIndexBase_t)base));
     OK(cusparseXcsr2coo(handle, offsets, nnz, m, back, (cusparseIndexBase_t)base));
+    RT(cudaDeviceSynchronize()); /* the host writes columns next */
     for (int k = 0; k < nnz; k++)
         cols[k] = (int)draw((unsigned)n) + base;
     memcpy(second, cols, 280000);

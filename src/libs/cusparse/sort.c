@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define PIECE 16384
-#define CHUNKS 8 /* rows that count columns by themselves, at most */
+#define CHUNKS 4 /* rows that count columns by themselves, at most */
 
 /* An index, and where it was. */
 struct keyed {
@@ -408,7 +408,7 @@ struct transposition {
     int *to_offsets, *to_rows;
     int64_t rows, cols, base, size;
     uint64_t chunks;
-    int64_t *counts; /* in the buffer: cols for each chunk */
+    int *counts; /* in the buffer: cols for each chunk */
 };
 
 static uint64_t chunks_of(int64_t rows, int64_t cols, int64_t nnz)
@@ -433,7 +433,7 @@ static void run_columns(void *data, uint64_t first, uint64_t end)
     const struct transposition *r = data;
     for (uint64_t chunk = first; chunk < end; chunk++) {
         struct mr_span rows = rows_of(r, chunk);
-        int64_t *counts = r->counts + (int64_t)chunk * r->cols;
+        int *counts = r->counts + (int64_t)chunk * r->cols;
         memset(counts, 0, (size_t)r->cols * sizeof *counts);
         if (rows.begin < rows.stop)
             for (int64_t k = r->offsets[rows.begin] - r->base; k < r->offsets[rows.stop] - r->base; k++)
@@ -444,12 +444,12 @@ static void run_columns(void *data, uint64_t first, uint64_t end)
 static void run_starts(void *data, uint64_t first, uint64_t end)
 {
     const struct transposition *r = data;
-    int64_t at = 0;
+    int at = 0;
     (void)first, (void)end;
     for (int64_t j = 0; j < r->cols; j++) {
         r->to_offsets[j] = (int)(at + r->base);
         for (uint64_t chunk = 0; chunk < r->chunks; chunk++) {
-            int64_t *place = r->counts + (int64_t)chunk * r->cols + j, count = *place;
+            int *place = r->counts + (int64_t)chunk * r->cols + j, count = *place;
             *place = at;
             at += count;
         }
@@ -462,12 +462,14 @@ static void run_entries(void *data, uint64_t first, uint64_t end)
     const struct transposition *r = data;
     for (uint64_t chunk = first; chunk < end; chunk++) {
         struct mr_span rows = rows_of(r, chunk);
-        int64_t *counts = r->counts + (int64_t)chunk * r->cols;
+        int *counts = r->counts + (int64_t)chunk * r->cols;
         for (int64_t i = rows.begin; i < rows.stop; i++)
             for (int64_t k = r->offsets[i] - r->base; k < r->offsets[i + 1] - r->base; k++) {
                 int64_t at = counts[r->columns[k] - r->base]++;
                 r->to_rows[at] = (int)(i + r->base);
-                if (r->to)
+                if (r->to && r->size == 8)
+                    memcpy(r->to + at * 8, r->values + k * 8, 8);
+                else if (r->to)
                     memcpy(r->to + at * r->size, r->values + k * r->size, (size_t)r->size);
             }
     }
@@ -495,7 +497,7 @@ cusparseStatus_t mr_cusparse_transpose(const struct mr_form *form, const struct 
 
 size_t mr_cusparse_transpose_bytes(int64_t rows, int64_t cols, int64_t nnz)
 {
-    return chunks_of(rows, cols, nnz) * (size_t)cols * sizeof(int64_t) + 1;
+    return chunks_of(rows, cols, nnz) * (size_t)cols * sizeof(int) + 1;
 }
 
 cusparseStatus_t mr_cusparse_Csr2cscEx2_bufferSize(const struct mr_form *form, cusparseHandle_t handle, int64_t m,

@@ -2,8 +2,8 @@
 /* Sparse matrix times sparse matrix, in CSR: C = alpha * A * B + beta * C.
  *
  * Row i of C is the sum of the rows of B that row i of A names. A row's *products* are what is multiplied for it. They
- * are gathered in a table, which a hash of the column finds, and sorted by column in the end. Each sum is taken in the
- * order of A's and B's entries, so parts (rows, shared out by their products) don't matter to the result.
+ * are added up in a table by column, and read out in the columns' order. Each sum is taken in the order of A's and B's
+ * entries, so parts (rows, shared out by their products) don't matter to the result.
  *
  * The first step counts each row's products, the second its entries; what they find lies in the program's buffers, as
  * sums over the rows before. The last step computes. */
@@ -35,41 +35,73 @@ static int64_t offset(const struct cusparseSpMatDescr *m, int64_t row)
 
 /* ---- tables ---- */
 
-/* Slots 0 and 1 of the scratch memory: `capacity` columns, -1 for a free place, and values. */
+/* A row's columns and sums, in slots 0 to 2 of the scratch memory. A *plain* table has a place for every column of B,
+ * and a bit that says whether the column is there; bits are cleared when the row is read out. Where B has too many
+ * columns, a hash finds the place, and all places are cleared for each row. */
 struct table {
+    bool is_plain;
+    uint64_t *there; /* plain: a bit for each column */
+    int64_t *column; /* hashed: -1 for a free place */
     uint64_t mask;
-    int64_t *column;
     void *value;
-    int64_t *used; /* slot 2: the columns that are there */
-    int64_t count;
+    int64_t *used; /* the columns that are there */
+    int64_t count, least, most;
 };
 
+#define PLAIN ((size_t)64 << 20) /* bytes of values, at most */
+
+/* Before the rows of some parts. `products` is that of the row that has most. */
 static bool table_begin(struct table *table, int64_t products, int64_t columns, size_t size)
 {
-    uint64_t wanted = (uint64_t)(products < columns ? products : columns) * 2 + 2, capacity = 16;
-    while (capacity < wanted)
+    *table = (struct table){.is_plain = (size_t)columns * size <= PLAIN};
+    int64_t entries = products < columns ? products : columns;
+    table->used = mr_math_scratch(2, (size_t)entries * sizeof(int64_t));
+    if (table->is_plain) {
+        size_t words = (size_t)columns / 64 + 1;
+        table->there = mr_math_scratch(0, words * sizeof(uint64_t));
+        table->value = mr_math_scratch(1, (size_t)columns * size);
+        if (table->there)
+            memset(table->there, 0, words * sizeof(uint64_t));
+        return table->there && table->value && table->used;
+    }
+    uint64_t capacity = 16;
+    while (capacity < (uint64_t)entries * 2 + 2)
         capacity *= 2;
     table->mask = capacity - 1;
     table->column = mr_math_scratch(0, capacity * sizeof(int64_t));
     table->value = mr_math_scratch(1, capacity * size);
-    table->used = mr_math_scratch(2, capacity * sizeof(int64_t));
+    return table->column && table->value && table->used;
+}
+
+/* Before a row. */
+static void table_row(struct table *table)
+{
     table->count = 0;
-    if (!table->column || !table->value || !table->used)
-        return false;
-    memset(table->column, 0xff, capacity * sizeof(int64_t));
-    return true;
+    table->least = INT64_MAX;
+    table->most = -1;
+    if (!table->is_plain)
+        memset(table->column, 0xff, (table->mask + 1) * sizeof(int64_t));
 }
 
 /* The column's place; *is_new if it was not there. */
-static inline uint64_t table_find(struct table *table, int64_t column, bool *is_new)
+static inline int64_t table_find(struct table *table, int64_t column, bool *is_new)
 {
-    uint64_t at = (uint64_t)column * 0x9e3779b97f4a7c15u >> 20 & table->mask;
-    while (table->column[at] != column && table->column[at] >= 0)
-        at = (at + 1) & table->mask;
-    *is_new = table->column[at] < 0;
-    if (*is_new) {
+    int64_t at = column;
+    if (table->is_plain) {
+        uint64_t bit = (uint64_t)1 << (column & 63), *word = &table->there[column >> 6];
+        *is_new = !(*word & bit);
+        *word |= bit;
+    } else {
+        at = (int64_t)((uint64_t)column * 0x9e3779b97f4a7c15u >> 20 & table->mask);
+        while (table->column[at] != column && table->column[at] >= 0)
+            at = (int64_t)((uint64_t)(at + 1) & table->mask);
+        *is_new = table->column[at] < 0;
         table->column[at] = column;
+    }
+    if (*is_new) {
         table->used[table->count++] = column;
+        table->least = column < table->least ? column : table->least;
+        table->most = column > table->most ? column : table->most;
     }
     return at;
 }
@@ -106,6 +138,38 @@ static void sort(int64_t *keys, int64_t count)
             keys[j] = keys[j - 1];
         keys[j] = key;
     }
+}
+
+/* Behind a row: `used` ascends (if that is wanted), and the bits are cleared. Reading the bits in order sorts the
+ * columns if they lie close to each other. */
+static void table_end(struct table *table, bool sorted)
+{
+    int64_t words = table->most / 64 - table->least / 64 + 1, count = 0;
+    if (table->count == 0)
+        return;
+    if (table->is_plain && words <= 4 * table->count) {
+        for (int64_t w = table->least / 64; w <= table->most / 64; w++) {
+            for (uint64_t bits = table->there[w]; bits; bits &= bits - 1)
+                table->used[count++] = w * 64 + __builtin_ctzll(bits);
+            table->there[w] = 0;
+        }
+        return;
+    }
+    for (int64_t i = 0; table->is_plain && i < table->count; i++)
+        table->there[table->used[i] >> 6] = 0;
+    if (sorted)
+        sort(table->used, table->count);
+}
+
+/* Where a sum lies that is there. */
+static inline int64_t table_place(const struct table *table, int64_t column)
+{
+    if (table->is_plain)
+        return column;
+    uint64_t at = (uint64_t)column * 0x9e3779b97f4a7c15u >> 20 & table->mask;
+    while (table->column[at] != column)
+        at = (at + 1) & table->mask;
+    return (int64_t)at;
 }
 
 /* ---- steps ---- */
@@ -163,75 +227,107 @@ static int64_t cut(const struct spgemm *r, uint64_t part)
     return low;
 }
 
+/* The greatest number of products that a row of these has. */
+static int64_t most_products(const struct spgemm *r, int64_t begin, int64_t stop)
+{
+    int64_t most = 0;
+    for (int64_t i = begin; i < stop; i++)
+        most = r->products[i + 1] - r->products[i] > most ? r->products[i + 1] - r->products[i] : most;
+    return most;
+}
+
+/* The columns of row i of the result. */
+#define FIND(width, index_t) \
+    static void find_##width(const struct spgemm *r, int64_t i, struct table *table) \
+    { \
+        const index_t *a = r->a.indices, *b = r->b.indices, *rows = r->b.offsets; \
+        int64_t base = r->b.base, last = offset(&r->a, i + 1); \
+        bool is_new; \
+        for (int64_t k = offset(&r->a, i); k < last; k++) { \
+            int64_t row = a[k] - (int64_t)r->a.base; \
+            for (int64_t l = rows[row] - base, stop = rows[row + 1] - base; l < stop; l++) \
+                (void)table_find(table, b[l] - base, &is_new); \
+        } \
+    }
+FIND(32, int32_t)
+FIND(64, int64_t)
+
 static void run_count(void *data, uint64_t first, uint64_t end)
 {
     const struct spgemm *r = data;
-    int64_t stop = cut(r, end);
+    int64_t begin = cut(r, first), stop = cut(r, end);
     struct table table;
-    bool is_new;
-    for (int64_t i = cut(r, first); i < stop; i++) {
-        if (!table_begin(&table, r->products[i + 1] - r->products[i], r->b.cols, 1)) {
-            mr_math_short_of_memory(r->name);
-            return;
-        }
-        int64_t last = offset(&r->a, i + 1);
-        for (int64_t k = offset(&r->a, i); k < last; k++) {
-            int64_t row = mr_index(r->a.indices, r->a.index_type, k) - r->a.base, l = offset(&r->b, row);
-            for (int64_t l_stop = offset(&r->b, row + 1); l < l_stop; l++)
-                (void)table_find(&table, mr_index(r->b.indices, r->b.index_type, l) - r->b.base, &is_new);
-        }
+    if (!table_begin(&table, most_products(r, begin, stop), r->b.cols, 1)) {
+        mr_math_short_of_memory(r->name);
+        return;
+    }
+    for (int64_t i = begin; i < stop; i++) {
+        table_row(&table);
+        (r->b.index_type == CUSPARSE_INDEX_32I ? find_32 : find_64)(r, i, &table);
         r->counts[i + 1] = table.count;
+        table_end(&table, false);
     }
 }
 
-#define COMPUTE(s, element, real, conjugate) \
-    static bool compute_##s(const struct spgemm *r, int64_t i, const struct mr_finish *finish) \
+/* Row i's sums. */
+#define ADD(s, element, width, index_t) \
+    static void add_##s##width(const struct spgemm *r, int64_t i, struct table *table) \
     { \
-        struct table table; \
-        bool is_new; \
+        const index_t *columns = r->a.indices, *others = r->b.indices, *rows = r->b.offsets; \
         const element *a = r->a.values, *b = r->b.values; \
-        if (!table_begin(&table, r->products[i + 1] - r->products[i], r->b.cols, sizeof(element))) \
-            return false; \
-        element *sums = table.value; \
-        int64_t last = offset(&r->a, i + 1); \
+        element *sums = table->value; \
+        int64_t base = r->b.base, last = offset(&r->a, i + 1); \
+        bool is_new; \
         for (int64_t k = offset(&r->a, i); k < last; k++) { \
-            int64_t row = mr_index(r->a.indices, r->a.index_type, k) - r->a.base, l = offset(&r->b, row); \
-            for (int64_t l_stop = offset(&r->b, row + 1); l < l_stop; l++) { \
-                uint64_t at = table_find(&table, mr_index(r->b.indices, r->b.index_type, l) - r->b.base, &is_new); \
+            int64_t row = columns[k] - (int64_t)r->a.base; \
+            for (int64_t l = rows[row] - base, stop = rows[row + 1] - base; l < stop; l++) { \
+                int64_t at = table_find(table, others[l] - base, &is_new); \
                 element product = a[k] * b[l]; \
                 sums[at] = is_new ? product : sums[at] + product; \
             } \
         } \
-        sort(table.used, table.count); \
+    }
+
+#define COMPUTE(s, element, real, conjugate) \
+    ADD(s, element, 32, int32_t) \
+    ADD(s, element, 64, int64_t) \
+    static void compute_##s(const struct spgemm *r, int64_t i, struct table *table, const struct mr_finish *finish) \
+    { \
+        table_row(table); \
+        (r->b.index_type == CUSPARSE_INDEX_32I ? add_##s##32 : add_##s##64)(r, i, table); \
+        table_end(table, true); \
         int64_t to = r->counts[i]; \
-        for (int64_t k = 0; k < table.count; k++) { \
+        const element *sums = table->value; \
+        for (int64_t k = 0; k < table->count; k++) { \
             if (r->structure) \
-                mr_index_put(r->c.indices, r->c.index_type, to + k, table.used[k] + r->c.base); \
+                mr_index_put(r->c.indices, r->c.index_type, to + k, table->used[k] + r->c.base); \
             if (r->values) \
-                mr_finish_##s(finish, r->c.values, to + k, sums[table_find(&table, table.used[k], &is_new)]); \
+                mr_finish_##s(finish, r->c.values, to + k, sums[table_place(table, table->used[k])]); \
         } \
         if (r->structure) \
-            mr_index_put(r->c.offsets, r->c.offset_type, i + 1, to + table.count + r->c.base); \
-        return true; \
+            mr_index_put(r->c.offsets, r->c.offset_type, i + 1, to + table->count + r->c.base); \
     }
 MR_FOR_TYPES(COMPUTE)
 
 static void run_compute(void *data, uint64_t first, uint64_t end)
 {
-    static bool (*const compute[])(const struct spgemm *, int64_t, const struct mr_finish *) = MR_FAMILY(compute);
+    static void (*const compute[])(const struct spgemm *, int64_t, struct table *, const struct mr_finish *) =
+        MR_FAMILY(compute);
     const struct spgemm *r = data;
     cudaDataType_t stored = mr_stored(r->type);
     struct mr_finish finish = {0};
-    int64_t stop = cut(r, end);
+    struct table table;
+    int64_t begin = cut(r, first), stop = cut(r, end);
+    if (!table_begin(&table, most_products(r, begin, stop), r->b.cols, mr_type_size(r->type))) {
+        mr_math_short_of_memory(r->name);
+        return;
+    }
     if (r->values)
         finish = mr_finish_of(r->type, stored, &r->alpha, &r->beta, stored);
     if (first == 0 && r->structure)
         mr_index_put(r->c.offsets, r->c.offset_type, 0, r->c.base);
-    for (int64_t i = cut(r, first); i < stop; i++)
-        if (!compute[r->type](r, i, &finish)) {
-            mr_math_short_of_memory(r->name);
-            return;
-        }
+    for (int64_t i = begin; i < stop; i++)
+        compute[r->type](r, i, &table, &finish);
 }
 
 /* ---- submitting ---- */
@@ -250,7 +346,8 @@ static struct spgemm record(const struct mr_form *form, const struct mr_spgemm *
                        .beta = call->beta,
                        .each = 4096,
                        .name = form->name};
-    int64_t parts = call->total_products / PART_PRODUCTS + call->a->rows / PART_PRODUCTS + 1;
+    int64_t each = PART_PRODUCTS + call->b->cols / 8; /* a part begins with empty tables */
+    int64_t parts = (call->total_products + call->a->rows) / each + 1;
     r.parts = (uint64_t)(parts < MOST_PARTS ? parts : MOST_PARTS);
     return r;
 }

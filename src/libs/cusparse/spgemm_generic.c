@@ -40,6 +40,8 @@ static cusparseStatus_t check(const struct mr_form *form, cusparseOperation_t op
     MR_CHECK(form, a->cols == b->rows && c->rows == a->rows && c->cols == b->cols);
     enum mr_type type = mr_type_for(a->type);
     MR_SUPPORT(form, mr_stored(type) == a->type && b->type == a->type && c->type == a->type);
+    MR_SUPPORT(form,
+               a->index_type != CUSPARSE_INDEX_16U && b->index_type == a->index_type && c->index_type == a->index_type);
     MR_SUPPORT(form, a->batch_count == 1 && b->batch_count == 1 && c->batch_count == 1);
     return CUSPARSE_STATUS_SUCCESS;
 }

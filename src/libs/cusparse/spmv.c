@@ -30,9 +30,16 @@ struct spmv {
 /* How many results a scattering product has: by sizes alone. */
 static uint64_t scatters(const struct cusparseSpMatDescr *a, int64_t y_size)
 {
-    uint64_t parts = mr_lines_parts(a, 2), most = (uint64_t)(a->nnz / (2 * (y_size + 1)) + 1);
+    uint64_t parts = mr_lines_parts(a, 2), most = (uint64_t)(a->nnz / (4 * (y_size + 1)) + 1);
     parts = parts < most ? parts : most;
     return parts < SCATTERS ? parts : SCATTERS;
+}
+
+/* Whether the loops for CSR and CSC in the computed type do. Offsets and indices have one type. */
+static bool is_plain(const struct spmv *r)
+{
+    return (r->a.format == CUSPARSE_FORMAT_CSR || r->a.format == CUSPARSE_FORMAT_CSC) &&
+           r->a.type == mr_stored(r->type) && !r->conjugated && r->a.index_type != CUSPARSE_INDEX_16U;
 }
 
 /* ---- gathering ---- */
@@ -63,7 +70,6 @@ static uint64_t scatters(const struct cusparseSpMatDescr *a, int64_t y_size)
 #define GATHER_LINES(s, element, real, conjugate) \
     GATHER(s, element, 32, int32_t, int32_t) \
     GATHER(s, element, 64, int64_t, int64_t) \
-    GATHER(s, element, 6432, int64_t, int32_t) \
     static bool lines_##s(const struct spmv *r, int64_t begin, int64_t stop, const struct mr_finish *finish) \
     { \
         struct mr_reader reader = {.matrix = &r->a, .type = r->type, .conjugated = r->conjugated}; \
@@ -88,21 +94,11 @@ static bool gather(const struct spmv *r, int64_t begin, int64_t stop)
                                   const struct mr_finish *) = {gather_s32, gather_d32, gather_c32, gather_z32};
     static void (*const wide[])(const struct spmv *, int64_t, int64_t,
                                 const struct mr_finish *) = {gather_s64, gather_d64, gather_c64, gather_z64};
-    static void (*const both[])(const struct spmv *, int64_t, int64_t,
-                                const struct mr_finish *) = {gather_s6432, gather_d6432, gather_c6432, gather_z6432};
     static bool (*const lines[])(const struct spmv *, int64_t, int64_t, const struct mr_finish *) = MR_FAMILY(lines);
     struct mr_finish finish = mr_finish_of(r->type, r->y_type, &r->alpha, &r->beta, r->compute);
-    bool plain = (r->a.format == CUSPARSE_FORMAT_CSR || r->a.format == CUSPARSE_FORMAT_CSC) &&
-                 r->a.type == mr_stored(r->type) && !r->conjugated && r->a.index_type != CUSPARSE_INDEX_16U &&
-                 r->a.offset_type >= r->a.index_type;
-    if (!plain)
+    if (!is_plain(r))
         return lines[r->type](r, begin, stop, &finish);
-    if (r->a.offset_type == CUSPARSE_INDEX_32I)
-        narrow[r->type](r, begin, stop, &finish);
-    else if (r->a.index_type == CUSPARSE_INDEX_64I)
-        wide[r->type](r, begin, stop, &finish);
-    else
-        both[r->type](r, begin, stop, &finish);
+    (r->a.index_type == CUSPARSE_INDEX_32I ? narrow : wide)[r->type](r, begin, stop, &finish);
     return true;
 }
 
@@ -115,7 +111,22 @@ static void run_gather(void *data, uint64_t first, uint64_t end)
 
 /* ---- scattering ---- */
 
+/* CSR and CSC in the computed type. */
+#define SPREAD(s, element, width, offset_t, index_t) \
+    static void spread_##s##width(const struct spmv *r, int64_t begin, int64_t stop, element *y) \
+    { \
+        const offset_t *offsets = r->a.offsets; \
+        const index_t *index = r->a.indices; \
+        const element *value = r->a.values, *x = r->x; \
+        int64_t base = r->a.base; \
+        for (int64_t i = begin; i < stop; i++) \
+            for (int64_t k = offsets[i] - base, end = offsets[i + 1] - base; k < end; k++) \
+                y[index[k] - base] += value[k] * x[i]; \
+    }
+
 #define SCATTER(s, element, real, conjugate) \
+    SPREAD(s, element, 32, int32_t, int32_t) \
+    SPREAD(s, element, 64, int64_t, int64_t) \
     static bool scatter_##s(const struct spmv *r, int64_t begin, int64_t stop, void *result) \
     { \
         struct mr_reader reader = {.matrix = &r->a, .type = r->type, .conjugated = r->conjugated}; \
@@ -123,6 +134,10 @@ static void run_gather(void *data, uint64_t first, uint64_t end)
         const element *x = r->x; \
         element *y = result; \
         memset(y, 0, (size_t)r->y_size * sizeof *y); \
+        if (is_plain(r)) { \
+            (r->a.index_type == CUSPARSE_INDEX_32I ? spread_##s##32 : spread_##s##64)(r, begin, stop, y); \
+            return true; \
+        } \
         for (int64_t i = begin; i < stop; i++) { \
             if (!mr_line(&reader, i, &e)) \
                 return false; \

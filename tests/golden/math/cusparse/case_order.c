@@ -128,7 +128,8 @@ CASE(sparse_order, capture_host_result)
     rt(cudaStreamEndCapture(t.stream, &graph));
 }
 
-CASE(sparse_order, capture_analysis)
+CASE(sparse_order, capture_analysis, .allow = "INTERNAL_ERROR cudaSuccess",
+     .why = "hardware answers either from run to run")
 {
     struct tiny t = tiny();
     cudaGraph_t graph = NULL;
