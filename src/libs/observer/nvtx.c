@@ -238,7 +238,7 @@ static int pop(uint64_t domain)
 
 static nvtxRangeId_t start(uint64_t domain, const nvtxEventAttributes_t *with, struct text text)
 {
-    uint64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+    uint64_t id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
     return put_range(TRACE_STARTED, domain, id, with, text) ? id : 0;
 }
 
