@@ -21,6 +21,8 @@ struct mr_program;
  * *_used gets bytes written (with NUL). */
 struct mr_program_options {
     int capability; /* of the device, 10 * major + minor: chooses among a container's images, %-version checks */
+    bool
+        takes_newer; /* of a container that has PTX for newer devices alone, the oldest; `capability` becomes its own */
     unsigned optimisation; /* 0..4 as CU_JIT_OPTIMIZATION_LEVEL; */
     bool level_is_said; /* the program has asked for it: no first version of its kernels is made in a hurry */
     bool debug, line_info, verbose;

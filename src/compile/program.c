@@ -16,6 +16,8 @@
 #include "ptx/join.h"
 #include "ptx/host_object.h"
 
+#define NEWEST 121 /* compute capability, as 121 for 12.1 */
+
 /* Puts a text into a log of the caller's, cut to its room. */
 static void give_log(char *log, size_t room, size_t *used, const char *text)
 {
@@ -112,11 +114,26 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     return status;
 }
 
+/* Container's PTX that suits the device; or where nobody has said which devices there are, and so the program could not
+ * have known, PTX for newer ones. */
+static enum mr_ptx_container_status read_container(const void *image, size_t size, struct mr_program_options *options,
+                                                   struct mr_ptx_text *ptx)
+{
+    enum mr_ptx_container_status status = mr_ptx_container_read(image, size, (uint32_t)options->capability, ptx);
+    unsigned newer = ptx->newer;
+    if (status != MR_PTX_CONTAINER_NO_BINARY || !options->takes_newer || !newer || newer > NEWEST)
+        return status;
+    mr_log(MR_LOG_INFO, "module image: its PTX for compute capability %u.%u is taken, the oldest that it has",
+           newer / 10, newer % 10);
+    options->capability = (int)newer;
+    return mr_ptx_container_read(image, size, newer, ptx);
+}
+
 /* The PTX of an image; free it with mr_ptx_text_free if all went well. */
 static CUresult open_image(const void *image, size_t size, struct mr_program_options *options, struct mr_ptx_text *ptx)
 {
     options->error_used = options->info_used = 0;
-    switch (mr_ptx_container_read(image, size, (uint32_t)options->capability, ptx)) {
+    switch (read_container(image, size, options, ptx)) {
     case MR_PTX_CONTAINER_OK:
         break;
     case MR_PTX_CONTAINER_NO_MEMORY:

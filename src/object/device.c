@@ -244,6 +244,7 @@ CUresult mr_devices_setup(void)
         device->capability = capability;
         device->capability_major = capability->major;
         device->capability_minor = capability->minor;
+        device->capability_is_ours = strcmp(mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY), "auto") == 0;
         device->multiprocessors = (int)mr_cpu_count();
         device->clock_khz = clock_khz;
         device->total_memory = memory;

@@ -48,6 +48,7 @@ struct mr_device {
     char name[128];
     uint8_t uuid[16];
     int capability_major, capability_minor;
+    bool capability_is_ours; /* nobody has chosen it: MILLRACE_COMPUTE_CAPABILITY is auto */
     const struct mr_capability *capability;
     int multiprocessors; /* processors that the process may use */
     int clock_khz; /* rate of clock64 */

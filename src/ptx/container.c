@@ -185,7 +185,7 @@ static enum mr_ptx_container_status read_fatbin(const unsigned char *image, size
     const unsigned char *at = image + head;
     struct entry best = {0}, entry;
     bool found = false;
-    unsigned binaries = 0, newer = 0;
+    unsigned binaries = 0, newer = 0, lowest = 0;
     for (uint64_t taken; room > 0; at += taken, room -= taken) {
         if (!read_entry(at, room, &entry, &taken))
             return refuse(MR_PTX_CONTAINER_INVALID, "fat binary has a damaged entry");
@@ -193,6 +193,7 @@ static enum mr_ptx_container_status read_fatbin(const unsigned char *image, size
             binaries++;
         } else if (entry.target > capability) {
             newer++;
+            lowest = lowest && lowest < entry.target ? lowest : entry.target;
         } else if (!found || entry.target > best.target) {
             best = entry;
             found = true;
@@ -203,6 +204,7 @@ static enum mr_ptx_container_status read_fatbin(const unsigned char *image, size
                "module image: fat binary has no PTX for compute capability %u.%u "
                "(%u entries of machine code, %u of PTX for newer devices)",
                capability / 10, capability % 10, binaries, newer);
+        out->newer = lowest;
         return MR_PTX_CONTAINER_NO_BINARY;
     }
     if (best.flags & (FLAG_LZ4 | FLAG_ZSTD) && best.size > INT32_MAX)

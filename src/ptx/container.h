@@ -36,6 +36,7 @@ struct mr_ptx_text {
     const char *text; /* into the image, or into `owned` */
     size_t length;
     void *owned;      /* decompressed text, or NULL */
+    uint32_t newer;   /* after MR_PTX_CONTAINER_NO_BINARY: the lowest target of the PTX for newer devices, or 0 */
 };
 
 /* What the first bytes say. Reads at most 4 bytes and never past a NUL of text. */
@@ -45,7 +46,7 @@ enum mr_ptx_image_kind mr_ptx_image_kind_find(const void *image, size_t size);
  * Finds the PTX in `image` that suits `capability` best (80 for 8.0): the newest
  * target that is not newer than the device. Plain text is given as it is, its
  * target is not looked at. On OK, free *out with mr_ptx_text_free() when the
- * image is no longer needed; otherwise *out is all zero. The reason of a refusal
+ * image is no longer needed; otherwise *out is all zero, except for `newer`. The reason of a refusal
  * goes to the log at level info. Any thread.
  *
  * Nothing is read beyond `size` bytes of the image, nor beyond the size in a fat

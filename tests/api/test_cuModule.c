@@ -41,6 +41,50 @@ static void load_from_a_file(void **state)
     FAILS(status, CUDA_ERROR_FILE_NOT_FOUND);
 }
 
+/* A fat binary whose PTX is for newer devices alone. Nobody has chosen the devices here, so it is taken; not where the
+ * program asks for code for an older one. */
+static void ptx_for_newer_devices(void **state)
+{
+    static const char text[] = ".version 8.7\n.target sm_120\n.address_size 64\n" PTX_STORE;
+    struct {
+        struct {
+            unsigned magic;
+            unsigned short version, size;
+            unsigned long long rest;
+        } head;
+        struct {
+            unsigned short kind, version;
+            unsigned size;
+            unsigned long long body;
+            unsigned others[3], target, more[8];
+        } entry;
+        char body[(sizeof text + 7) / 8 * 8];
+    } image = {.head = {0xba55ed50u, 1, 16, sizeof image.entry + sizeof image.body},
+               .entry = {.kind = 1, .version = 0x101, .size = 64, .body = sizeof image.body, .target = 120}};
+    CUjit_option option = CU_JIT_TARGET;
+    void *value = (void *)(uintptr_t)CU_TARGET_COMPUTE_80;
+    CUmodule module;
+    CUdeviceptr to;
+    unsigned seven = 7, found = 0;
+    int version = 0;
+    (void)state;
+    memcpy(image.body, text, sizeof text);
+    FAILS(cuModuleLoadDataEx(&module, &image, 1, &option, &value), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    OK(cuModuleLoadData(&module, &image));
+    CUfunction store = get_function(module, "store");
+    OK(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_PTX_VERSION, store));
+    assert_int_equal(version, 120);
+    OK(cuMemAlloc(&to, 4));
+    void *parameters[] = {&to, &seven};
+    OK(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    OK(cuMemcpyDtoH(&found, to, 4));
+    assert_int_equal(found, 7);
+    OK(cuMemFree(to));
+    OK(cuModuleUnload(module));
+    FAILS(cuModuleLoadData(&module, ".version 8.7\n.target sm_120\n.address_size 64\n" PTX_STORE),
+          CUDA_ERROR_INVALID_PTX);
+}
+
 static void wrong_images(void **state)
 {
     static const char *const texts[] = {"", "hello", "\177ELF", ".target sm_75\n", PTX_HEAD "nonsense\n"};
@@ -287,6 +331,7 @@ int main(void)
         TEST_IN_CONTEXT(local_memory_has_a_limit),
         TEST_IN_CONTEXT(local_memory_adds_up_along_calls),
         TEST_IN_CONTEXT(load_from_a_file),
+        TEST_IN_CONTEXT(ptx_for_newer_devices),
         TEST_IN_CONTEXT(wrong_images),
         TEST_IN_CONTEXT(functions),
         TEST_IN_CONTEXT(variables),

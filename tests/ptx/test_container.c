@@ -157,6 +157,7 @@ static void test_choice(void **state)
     expect_text(&builder, 61, PTX_TEXT("60"));
     struct mr_ptx_text text;
     assert_int_equal(read_all(&builder, 50, &text), MR_PTX_CONTAINER_NO_BINARY);
+    assert_int_equal(text.newer, 52);
 
     start(&builder);
     add(&builder, 2, 80, PLAIN, "machine code");

@@ -243,6 +243,7 @@ static CUresult begin_request(const struct mr_device *device, const struct mr_im
     if (program->error_room)
         program->error_log[0] = 0;
     program->capability = device->capability_major * 10 + device->capability_minor;
+    program->takes_newer = device->capability_is_ours && request->target < 0;
     return CUDA_SUCCESS;
 }
 
