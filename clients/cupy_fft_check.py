@@ -38,17 +38,20 @@ def one_dimension():
 
 def more_dimensions():
     for kind in "FDfd":
-        for shape, axes in (((16, 20), None), ((5, 16, 20), (1, 2)), ((5, 16, 20), (0,)), ((6, 7, 8), (0, 2)), ((12, 10, 14), None),
+        for shape, axes in (((16, 20), None), ((5, 16, 20), (1, 2)), ((5, 16, 20), (0,)), ((6, 7, 8), (0, 2)),
+                            ((12, 10, 14), None),
                             ((2, 3, 4, 5), (1, 2, 3)), ((2, 3, 4, 5), None), ((256, 300), None), ((64, 64, 64), None)):
             a = values(shape, kind)
             for norm in (None, "ortho", "forward"):
-                same(cupy.fft.fftn(cupy.asarray(a), axes=axes, norm=norm), numpy.fft.fftn(a, axes=axes, norm=norm), kind)
+                same(cupy.fft.fftn(cupy.asarray(a), axes=axes, norm=norm), numpy.fft.fftn(a, axes=axes, norm=norm),
+                     kind)
             same(cupy.fft.ifftn(cupy.asarray(a), axes=axes), numpy.fft.ifftn(a, axes=axes), kind)
             if kind in "fd":
                 spectrum = numpy.fft.rfftn(a, axes=axes)
                 same(cupy.fft.rfftn(cupy.asarray(a), axes=axes), spectrum, kind)
                 sizes = [a.shape[axis] for axis in (axes or range(a.ndim))]
-                same(cupy.fft.irfftn(cupy.asarray(spectrum.astype(kind.upper())), s=sizes, axes=axes or tuple(range(a.ndim))),
+                same(cupy.fft.irfftn(cupy.asarray(spectrum.astype(kind.upper())), s=sizes,
+                                     axes=axes or tuple(range(a.ndim))),
                      numpy.fft.irfftn(spectrum, s=sizes, axes=axes or tuple(range(a.ndim))), kind)
         a = values((30, 40), kind)
         same(cupy.fft.fft(cupy.asarray(a).T, axis=0), numpy.fft.fft(a.T, axis=0), kind)

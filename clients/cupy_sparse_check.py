@@ -15,7 +15,8 @@ bad = 0
 def check(name, ours, reference, rtol=2e-4):
     global bad
     ours, reference = cp.asnumpy(ours), np.asarray(reference)
-    if ours.shape != reference.shape or not np.allclose(ours, reference, rtol=rtol, atol=rtol * (1 + np.abs(reference).max(initial=0))):
+    atol = rtol * (1 + np.abs(reference).max(initial=0))
+    if ours.shape != reference.shape or not np.allclose(ours, reference, rtol=rtol, atol=atol):
         bad += 1
         print(f"{name}: differs from NumPy's")
 
@@ -54,7 +55,8 @@ def conversions(dtype):
     coo = csr.tocoo()
     mixed = sparse.coo_matrix((coo.data[order], (coo.row[order], coo.col[order])), shape=a.shape)
     check("unsorted coo", mixed.tocsr().toarray(), a)
-    doubled = sparse.coo_matrix((cp.concatenate([coo.data, coo.data]), (cp.concatenate([coo.row, coo.row]), cp.concatenate([coo.col, coo.col]))),
+    doubled = sparse.coo_matrix((cp.concatenate([coo.data, coo.data]),
+                                 (cp.concatenate([coo.row, coo.row]), cp.concatenate([coo.col, coo.col]))),
                                 shape=a.shape)
     doubled.sum_duplicates()
     check("duplicates", doubled.toarray(), 2 * a)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""millrace check: options, exit statuses, reports, and programs that end in every way. The programs leave the results of
-made-up findings (stacks.c) where an observer would leave them.
+"""millrace check: options, exit statuses, reports, and programs that end in every way. The programs leave the results
+of made-up findings (stacks.c) where an observer would leave them.
 
 test_check.py MILLRACE STACKS PLUGIN ENDS
 """
@@ -19,7 +19,8 @@ LEAVE = f"'{STACKS}' \"$MILLRACE_OBSERVE_OUT\" '{PLUGIN}'"  # as a command of a 
 
 
 def take_all_signals():
-    """In the child, before it starts: whoever runs the tests may ignore some, and a shell can't trap what it was started to ignore."""
+    """In the child, before it starts: whoever runs the tests may ignore some, and a shell can't trap what it was
+    started to ignore."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
 

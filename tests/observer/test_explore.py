@@ -18,7 +18,9 @@ SHARES = ("MILLRACE_EXPLORE_SHARE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZ
 
 def millrace(*arguments: str, folder: pathlib.Path, **variables: str) -> subprocess.CompletedProcess:
     environment = {key: value for key, value in os.environ.items() if key not in SHARES} | variables
-    return subprocess.run([MILLRACE, *arguments], capture_output=True, text=True, timeout=280, cwd=folder, env=environment)
+    return subprocess.run(
+        [MILLRACE, *arguments], capture_output=True, text=True, timeout=280, cwd=folder, env=environment
+    )
 
 
 def test_explore(folder: pathlib.Path) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""millrace check --tool init: what each program of init_cases.cu is found guilty of, to the byte, and its mended twin of nothing.
+"""millrace check --tool init: what each program of init_cases.cu is found guilty of, to the byte, and its mended twin
+of nothing.
 
 test_init.py MILLRACE SOURCE
 """
@@ -19,7 +20,8 @@ def line_of(text):
     return 1 + next(i for i, line in enumerate(LINES) if text in line)
 
 
-# Of each finding: its kind, the bytes, where they begin in the allocation, the allocation's size, and how often it was seen.
+# Of each finding: its kind, the bytes, where they begin in the allocation, the allocation's size, and how often it was
+# seen.
 CASES = {
     "tail": [("unwritten-copy", 224, 800, 1024, 1)],
     "holes": [("unwritten-padding", 128, 4, 256, 1)],

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""millrace check --tool mem: what each program of mem_faults.cu is found guilty of, to the byte, and its mended twin of nothing.
+"""millrace check --tool mem: what each program of mem_faults.cu is found guilty of, to the byte, and its mended twin of
+nothing.
 
 test_mem.py MILLRACE SOURCE
 """
@@ -21,8 +22,8 @@ def line_of(text):
 
 
 FILL, SUM = line_of("to[i] = value"), line_of("atomicAdd(to")
-# Of each finding: its kind, the bytes, where they begin in the allocation, the allocation's size, how often it was seen, and the
-# line of the kernel.
+# Of each finding: its kind, the bytes, where they begin in the allocation, the allocation's size, how often it was
+# seen, and the line of the kernel.
 FAULTS = {
     "past_the_end": [("out-of-bounds", 112, 400, 400, 3, FILL)],
     "one_byte": [("out-of-bounds", 1, 333, 333, 1, line_of("to[i] = 1;"))],

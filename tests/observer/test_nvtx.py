@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges, marks and names that a program gives by NVTX are in its timeline (nvtx_program.c), whichever headers or library
-it has them from.
+"""Ranges, marks and names that a program gives by NVTX are in its timeline (nvtx_program.c), whichever headers or
+library it has them from.
 
 test_nvtx.py MILLRACE LIBCUDA SOURCE NAME=PROGRAM...
 """

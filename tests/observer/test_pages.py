@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""millrace check --host-touch: what the code of unmodified programs touches is seen by pages (pages_program.c), and programs
-work as ever.
+"""millrace check --host-touch: what the code of unmodified programs touches is seen by pages (pages_program.c), and
+programs work as ever.
 
 test_pages.py MILLRACE PROGRAM SOURCES: SOURCES has examples/races.
 """

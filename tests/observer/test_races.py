@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of examples/races, compiled by millrace cc --check and run by millrace check: it finds something in each program
-that lacks an order, and nothing in its mended twin, which is right.
+"""The programs of examples/races, compiled by millrace cc --check and run by millrace check: it finds something in each
+program that lacks an order, and nothing in its mended twin, which is right.
 
 test_races.py MILLRACE SOURCES [PROGRAM...]: two at a time.
 """
@@ -37,7 +37,12 @@ def problems(name, folder):
         right = done.stdout == f"{name}: right\n"
         wrong = not twin and done.stdout.startswith(f"{name}: wrong: ") and done.stdout.count("\n") == 1
         status = 1 if wrong else 9 if kinds else 0
-        if not (right or wrong) or done.returncode != status or bool(kinds) == bool(twin) or (not twin and TITLES.get(name, titles[0]) not in titles):
+        if (
+            not (right or wrong)
+            or done.returncode != status
+            or bool(kinds) == bool(twin)
+            or (not twin and TITLES.get(name, titles[0]) not in titles)
+        ):
             found.append(f"{name} {twin}: ended with {done.returncode}, found {kinds} {titles}:\n{done.stdout}{done.stderr}")
     return found
 

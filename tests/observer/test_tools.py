@@ -20,7 +20,9 @@ class Tools(unittest.TestCase):
 
     def run_driver(self, tools, *do, library=TOOLS, status=0, **settings):
         settings = {"MILLRACE_OBSERVE_OUT": self.room.name, **settings}
-        done = subprocess.run([DRIVER, library, tools, *do], env={**os.environ, **settings}, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [DRIVER, library, tools, *do], env={**os.environ, **settings}, capture_output=True, text=True, timeout=60
+        )
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return (done.stdout if status == 0 else done.stderr).splitlines()
 

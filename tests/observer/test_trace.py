@@ -289,7 +289,8 @@ class Trace(unittest.TestCase):
 
 @unittest.skipUnless(CHROMIUM, "no Chromium")
 class Page(unittest.TestCase):
-    """The page in a browser without a window: a script that is put at its end does what a user would, and leaves what is seen then."""
+    """The page in a browser without a window: a script that is put at its end does what a user would, and leaves what
+    is seen then."""
 
     def setUp(self):
         room = tempfile.TemporaryDirectory()
@@ -314,7 +315,9 @@ class Page(unittest.TestCase):
         page = file.read_text()
         self.assertNotRegex(page, r'(?:src|href)=|https?:|@import|url\(')
         timeline = Timeline(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
-        seen = self.open(page, """
+        seen = self.open(
+            page,
+            """
             const add = spans.filter((s) => s.name === "add" && s.lane.kind === "stream");
             const rows = [...document.querySelectorAll("tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent));
             search("add kernel");
@@ -323,7 +326,8 @@ class Page(unittest.TestCase):
             const detail = $("detail").textContent, shown = [from, to], target = [chosen.from, chosen.to];
             search("nothing is called so");
             return { rows, matches, detail, shown, target, none: foundList.length, lanes: lanes.length, spans: spans.length,
-                     arrows: arrows.length, add: add.length, title: document.title, ink: width > 0 && tall > 0 };""")
+                     arrows: arrows.length, add: add.length, title: document.title, ink: width > 0 && tall > 0 };""",
+        )
         (process,) = timeline.processes
         self.assertEqual([(row[0], row[1], int(row[2])) for row in seen["rows"]], [(w.get("kernel", w["name"]), w["kind"], w["count"]) for w in process["works"]])
         self.assertEqual((seen["matches"], seen["add"], seen["none"]), (2 * ROUNDS, 2 * ROUNDS, 0))
@@ -338,7 +342,9 @@ class Page(unittest.TestCase):
         file = self.room / "run.html"
         done = subprocess.run([MILLRACE, "check", "--trace", str(file), "--", PROGRAM, "race"], timeout=240, capture_output=True, env={**os.environ, "MILLRACE_WORKERS": "3"})
         self.assertEqual(done.returncode, 1, done.stderr)
-        seen = self.open(file.read_text(), """
+        seen = self.open(
+            file.read_text(),
+            """
             const press = (key, target) => (target || document.body).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
             const before = to - from;
             press("w");
@@ -368,7 +374,8 @@ class Page(unittest.TestCase):
             return { closer: closer < before, sequence: second.from >= first.from && second !== first, back, below: below !== first.lane, inView,
                      focused, found, sorted: header.getAttribute("aria-sort"), chosen: chosen.cat, title: chosen.args.title,
                      tables: [...document.querySelectorAll("h2")].map((h) => h.textContent), races: arrows.filter((a) => a.finding).length,
-                     figure: $("summary").textContent.includes("1 finding") };""")
+                     figure: $("summary").textContent.includes("1 finding") };""",
+        )
         self.assertEqual((seen["closer"], seen["sequence"], seen["back"], seen["below"], seen["inView"]), (True,) * 5)
         self.assertEqual((seen["focused"], seen["found"], seen["sorted"], seen["chosen"]), ("search", "add", "ascending", "finding"))
         self.assertIn("nothing orders them", seen["title"])

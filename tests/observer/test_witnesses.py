@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of examples/races, compiled by millrace cc --check: millrace check --witnesses leaves witnesses of what it finds,
-and millrace replay shows with one of them, each time, that the program is right in its own order and wrong in the other.
+"""The programs of examples/races, compiled by millrace cc --check: millrace check --witnesses leaves witnesses of what
+it finds, and millrace replay shows with one of them, each time, that the program is right in its own order and wrong in
+the other.
 
 test_witnesses.py MILLRACE SOURCES [--times N] [PROGRAM...]: two at a time, each replayed N times.
 """
@@ -18,7 +19,8 @@ TIMES = int(WORDS[1]) if WORDS[:1] == ["--times"] else 2
 NAMES = WORDS[2 if WORDS[:1] == ["--times"] else 0:] or sorted(path.stem for path in SOURCES.glob("*.cu"))
 # Arrays have no address at which their bytes could be read.
 WITHOUT_BYTES = {"texture_update"}
-# Of several pairs that make the result wrong, some have the same bytes in both orders: what is forced lets another pair race.
+# Of several pairs that make the result wrong, some have the same bytes in both orders: what is forced lets another pair
+# race.
 SAME_BYTES = {"two_graphs"}
 ENVIRONMENT = {**os.environ, "MILLRACE_DEVICES": "2"} # two_devices needs them
 

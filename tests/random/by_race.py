@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs under the race finder: none is reported that has all its waits, and each that lacks one is, with the two
-operations that nothing orders.
+"""Random programs under the race finder: none is reported that has all its waits, and each that lacks one is, with the
+two operations that nothing orders.
 
     by_race.py RANDOM [--from SEED] [--seeds N] [--drops N] [--chunk N] [--keep FOLDER]
 
-RANDOM is the program that runs random programs (random_programs_checked). N seeds are run as they are, on one device and on two,
-with and without random delays; the first N of --drops without a wait. Each operation is asked for from a place of its own (places.c), so a
-finding's call stacks say which operations of which program it is about. What is not as it should be is told with the seed.
+RANDOM is the program that runs random programs (random_programs_checked). N seeds are run as they are, on one device
+and on two, with and without random delays; the first N of --drops without a wait. Each operation is asked for from a
+place of its own (places.c), so a finding's call stacks say which operations of which program it is about. What is not
+as it should be is told with the seed.
 """
 import argparse
 import json
@@ -84,8 +85,8 @@ def ordered(random, folder, first, count, **settings):
 
 
 def dropped(random, folder, first, count, **settings):
-    """Texts of programs that were not reported, and of reported pairs that the model has in order; in how many programs the two
-    operations themselves were not named, and how many there were."""
+    """Texts of programs that were not reported, and of reported pairs that the model has in order; in how many programs
+    the two operations themselves were not named, and how many there were."""
     ran = run(random, folder, STRICT, first, count, "--drop-told", "--features", str(ONE_THREAD), **settings)
     results = Results(folder, ran)
     if ran.returncode or results.content is None:

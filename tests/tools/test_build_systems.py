@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Projects that look for a CUDA toolkit: by CMake, by Meson, by make. NVIDIA's toolkit is hidden where that can be done,
-and the programs run without `millrace run`. Usage: test_build_systems.py ROOT, the folder with bin/, include/ and lib64/."""
+"""Projects that look for a CUDA toolkit: by CMake, by Meson, by make. NVIDIA's toolkit is hidden where that can be
+done, and the programs run without `millrace run`. Usage: test_build_systems.py ROOT, the folder with bin/, include/ and
+lib64/."""
 import os
 import pathlib
 import shutil

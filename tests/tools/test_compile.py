@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""millrace cc: whole programs, compiled, linked and run. Usage: test_compile.py MILLRACE [Examples|Languages|Options]"""
+"""millrace cc: whole programs, compiled, linked and run. Usage: test_compile.py MILLRACE
+[Examples|Languages|Options]"""
 import itertools
 import os
 import pathlib
@@ -56,8 +57,15 @@ class Programs(unittest.TestCase):
         self.path = pathlib.Path(folder.name)
 
     def do(self, *command, expect: int = 0, **environment: str) -> subprocess.CompletedProcess:
-        done = subprocess.run([str(word) for word in command], cwd=self.path, capture_output=True, text=True, check=False,
-                              env={**os.environ, **environment}, timeout=300)
+        done = subprocess.run(
+            [str(word) for word in command],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **environment},
+            timeout=300,
+        )
         self.assertEqual(done.returncode, expect, f"{command}\n{done.stdout}{done.stderr}")
         return done
 
@@ -310,7 +318,8 @@ int main()
 
 class Options(Programs):
     def test_headers_of_cccl(self):
-        """A package among a Python's modules is found, a folder that is named goes before it, and where there is none a note says which package has them."""
+        """A package among a Python's modules is found, a folder that is named goes before it, and where there is none a
+        note says which package has them."""
         self.write({"main.cu": "#include <thrust/only_here.h>\n#include <cstdio>\nint main() { puts(WHERE); return 0; }\n"})
         places = {"package": "venv/lib/python3.11/site-packages/nvidia/cu13/include/cccl", "named": "named"}
         for name, place in places.items():
@@ -368,7 +377,8 @@ int main()
             del os.environ["MILLRACE_COMPUTE_CAPABILITY"]
 
     def test_thrust_in_kernels(self):
-        """As Thrust has it: in device code a branch that is never taken launches kernels by functions of the host, and the sequential way is gone."""
+        """As Thrust has it: in device code a branch that is never taken launches kernels by functions of the host, and
+        the sequential way is gone."""
         detail = self.path / "lib" / "thrust" / "system" / "cuda" / "detail"
         target = self.path / "lib" / "nv"
         for folder in detail, target:
@@ -408,7 +418,8 @@ int main()
             self.assertEqual(self.run_it(), "1 2 5 6\n")
 
     def test_nvtx(self):
-        """Marks and ranges of programs that a profiler could watch: in CUDA C++, C++ and C, with the answers that there are when none does."""
+        """Marks and ranges of programs that a profiler could watch: in CUDA C++, C++ and C, with the answers that there
+        are when none does."""
         text = """
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCuda.h>
@@ -495,8 +506,8 @@ int NAME()
         self.assertEqual(self.run_it(), "42\n")
 
     def test_every_variable(self):
-        """Each variable for the device is in the PTX, as with nvcc 13.0 and NVRTC 13.0 (592 kinds compared): of every space,
-        linkage, qualifier and first value, whether a kernel uses it or not. Constants of headers are not."""
+        """Each variable for the device is in the PTX, as with nvcc 13.0 and NVRTC 13.0 (592 kinds compared): of every
+        space, linkage, qualifier and first value, whether a kernel uses it or not. Constants of headers are not."""
         lines, uses, names = [], [], []
         for space, place, qualifier, first in itertools.product(
                 ("__device__", "__constant__", "__managed__"), ("%s;", "static %s;", "namespace { %s; }", "namespace N { %s; }", "namespace N { static %s; }"),
@@ -537,7 +548,8 @@ int NAME()
         self.assertIn("nobody_reads", self.cc("--ptx", "local.cu", "-o", "/dev/stdout").stdout)
 
     def test_spellings(self):
-        """Blanks in a launch's brackets and alignas behind __shared__, in a source, in headers found in two ways, and with the columns of what is wrong."""
+        """Blanks in a launch's brackets and alignas behind __shared__, in a source, in headers found in two ways, and
+        with the columns of what is wrong."""
         (self.path / "deep/er").mkdir(parents=True)
         (self.path / "my src").mkdir()
         (self.path / "deep/er/kernel.h").write_text(
@@ -573,7 +585,8 @@ int main()
         self.assertIn("my src/t.cu:16:24: error: use of undeclared identifier 'nothing'", wrong.stderr)
 
     def test_shared_variables_of_classes(self):
-        """Nobody runs their constructors, as with nvcc; where they are told of by clang one after the other, in a template, by a macro, and beside a launch that macros put together."""
+        """Nobody runs their constructors, as with nvcc; where they are told of by clang one after the other, in a
+        template, by a macro, and beside a launch that macros put together."""
         (self.path / "classes.cu").write_text("""#include <cstdio>
 struct made { float x = 1, y = 2; __device__ made() : x(3) {} __device__ ~made() { x = 0; } };
 #define LESS <
@@ -625,7 +638,8 @@ int main()
         self.assertEqual(said[0], said[2])
 
     def test_halves_by_approximations(self):
-        """What hardware makes of each of 65,536 numbers by its approximations: recorded on an H100 (driver 580, nvcc 13.0), as sums."""
+        """What hardware makes of each of 65,536 numbers by its approximations: recorded on an H100 (driver 580, nvcc
+        13.0), as sums."""
         approximations = {"tanh.approx.f16": 0x0bdad6a8, "tanh.approx.bf16": 0xb257bf76, "ex2.approx.f16": 0x0d38b00f, "ex2.approx.ftz.bf16": 0x9d61d941}
         functions = {"hsin": ("bfloat16", 0xae65db26, 0x9710dca2), "hcos": ("bfloat16", 0xe1914840, 0xb8d70fa0), "htanh": ("half", 0x73da52f8, 0x439f6a46)}
         kernels, runs = "", ""

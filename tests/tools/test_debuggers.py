@@ -25,7 +25,9 @@ def test_gdb(program, folder):
                 "break seen", "break thrice", "run", "bt 1", "continue", "bt 2", "list 8,8", "delete", "continue"]
     words = ["gdb", "-nx", "-batch"] + [word for command in commands for word in ("-ex", command)] + [program]
     quiet = environment(folder, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # which can't be done under a debugger
-    done = subprocess.run(words, env=quiet, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        words, env=quiet, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     if "ptrace: Operation not permitted" in done.stdout or "Could not trace the inferior" in done.stdout:
         return 77
     name = [file for file in os.listdir(folder) if file.endswith(".ptx")][0]

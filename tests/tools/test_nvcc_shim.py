@@ -165,7 +165,9 @@ int main(int argc, char **argv)
             return sorted(re.sub(r"Used \d+|\d+ bytes cmem\[0\]", "N", line) for line in text.splitlines() if "Compile time" not in line)
         (self.path / "uses.cu").write_text(USES)
         words = ["-Xptxas", "-v", "-arch=sm_80", "--cubin", "uses.cu"]
-        theirs = subprocess.run([NVIDIA, *words], cwd=self.path, capture_output=True, text=True, check=True, timeout=120)
+        theirs = subprocess.run(
+            [NVIDIA, *words], cwd=self.path, capture_output=True, text=True, check=True, timeout=120
+        )
         self.assertEqual(shape(self.nvcc(*words).stderr), shape(theirs.stderr))
 
     def test_traits_of_extended_lambdas(self):
@@ -191,7 +193,8 @@ int main() { int *p = nullptr; start([=] __device__(int i) { p[i] = i; }); }
         self.assertFalse((self.path / "large.cubin").exists())
 
     def test_tables_larger_than_constant_memory(self):
-        """`const` variables of the device are in global memory, as large as they are, where clang's 64 KiB do not hold them."""
+        """`const` variables of the device are in global memory, as large as they are, where clang's 64 KiB do not hold
+        them."""
         (self.path / "tables.cu").write_text("""
 static __device__ const int first[10000] = { 1, 2, 3 };
 const __device__ double second[5000] = { 4, 5 };
@@ -217,7 +220,8 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         self.assertIn("constant variables take more than 65536 bytes", done.stderr)
 
     def test_entries(self):
-        """-e: of a cubin these kernels alone; PTX holds them all. Names are looked for where NVIDIA's nvcc runs its assembler."""
+        """-e: of a cubin these kernels alone; PTX holds them all. Names are looked for where NVIDIA's nvcc runs its
+        assembler."""
         (self.path / "two.cu").write_text(SOURCE + "__global__ void other(float *p) { *p = 1; }\n__device__ int table[4] = { 1, 2 };\n"
                                           'extern "C" __device__ __noinline__ int helper(int x) { return x * table[x]; }\n__global__ void third(int *p) { *p = helper(*p); }\n')
         for words, wanted in ((("-e", "scale"), ["scale"]), (("--entries=_Z5otherPf,scale",), ["scale", "_Z5otherPf"]), (("-e=scale", "-e", "_Z5thirdPi"), ["scale", "_Z5thirdPi"]),
@@ -360,7 +364,8 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         self.assertIn("later", (self.path / "later.ptx").read_text())
 
     def test_each_option_in_each_spelling(self):
-        """What becomes of an option, as the commands show that would be run: words in the device's half and in the host's, or None where they must not be."""
+        """What becomes of an option, as the commands show that would be run: words in the device's half and in the
+        host's, or None where they must not be."""
         table = (
             (("-I", "a b"), '"-Ia b"', '"-Ia b"'), (("-Ifolder",), "-Ifolder", "-Ifolder"), (("--include-path=folder",), "-Ifolder", "-Ifolder"),
             (("-isystem", "folder"), "-isystemfolder", "-isystemfolder"), (("--system-include", "folder"), "-isystemfolder", "-isystemfolder"),

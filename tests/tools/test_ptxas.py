@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ptxas shim: calls as compilers make them, what it hands on, and what it refuses. Usage: test_ptxas.py PTXAS LIBCUDA"""
+"""The ptxas shim: calls as compilers make them, what it hands on, and what it refuses. Usage: test_ptxas.py PTXAS
+LIBCUDA"""
 import ctypes
 import os
 import pathlib
@@ -119,14 +120,22 @@ class Shim(unittest.TestCase):
         self.bad("ptxas error   : Entry function 'helper' not found\nptxas fatal   : Ptx assembly aborted", "-e=helper", "product.ptx")
 
     def check_product(self, x, y, wanted):
-        """What the driver makes of the file, which it gets by its address alone. Python can't load a sanitizer's library."""
+        """What the driver makes of the file, which it gets by its address alone. Python can't load a sanitizer's
+        library."""
         if os.environ.get("MR_SANITIZED"):
             return
         driver = ctypes.CDLL(str(LIBCUDA))
         context, module, function, out = (ctypes.c_void_p() for _ in range(4))
-        for status in (driver.cuInit(0), driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0), driver.cuCtxSetCurrent(context),
-                       driver.cuModuleLoadData(ctypes.byref(module), ctypes.create_string_buffer((self.path / "out").read_bytes())),
-                       driver.cuModuleGetFunction(ctypes.byref(function), module, b"product"), driver.cuMemAlloc_v2(ctypes.byref(out), ctypes.c_size_t(16))):
+        for status in (
+            driver.cuInit(0),
+            driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0),
+            driver.cuCtxSetCurrent(context),
+            driver.cuModuleLoadData(
+                ctypes.byref(module), ctypes.create_string_buffer((self.path / "out").read_bytes())
+            ),
+            driver.cuModuleGetFunction(ctypes.byref(function), module, b"product"),
+            driver.cuMemAlloc_v2(ctypes.byref(out), ctypes.c_size_t(16)),
+        ):
             self.assertEqual(status, 0)
         values = [out, ctypes.c_float(x), ctypes.c_float(y)]
         arguments = (ctypes.c_void_p * 3)(*(ctypes.addressof(value) for value in values))

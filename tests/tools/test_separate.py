@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""millrace cc: managed variables, and what several sources with relocatable device code share. Usage: test_separate.py MILLRACE [Managed|Relocatable]"""
+"""millrace cc: managed variables, and what several sources with relocatable device code share. Usage: test_separate.py
+MILLRACE [Managed|Relocatable]"""
 import unittest
 
 from test_compile import EXAMPLES, MILLRACE, Programs
@@ -58,8 +59,11 @@ void other(int times) { while (times-- > 0) there<<<1, 1>>>(); }
 
     def test_in_a_header_only(self):
         """The word is not in the source itself; one expression has two variables; a loop's value comes from either."""
-        self.write({"variables.h": "inline __managed__ int left = 1;\ntemplate <class T> __managed__ T right = 2;\n__managed__ int line_length = 64;\n__managed__ char line[64];\n",
-                    "main.cu": CHECK + """
+        self.write(
+            {
+                "variables.h": "inline __managed__ int left = 1;\ntemplate <class T> __managed__ T right = 2;\n__managed__ int line_length = 64;\n__managed__ char line[64];\n",
+                "main.cu": CHECK
+                + """
 #include "variables.h"
 __global__ void swap() { int t = left; left = right<int>; right<int> = t; line[3] = 'x'; }
 __attribute__((noinline)) int *choose(bool one) { return one ? &left : &right<int>; }
@@ -87,7 +91,9 @@ int main(int argc, char **)
     puts("right");
     return 0;
 }
-"""})
+""",
+            }
+        )
         for level in "-O0", "-O3":
             self.cc(level, "main.cu", "-o", "program")
             self.assertEqual(self.run_it(), "right\n")
@@ -160,7 +166,8 @@ int main()
         self.assertEqual(self.run_it(), "17 52 1012 52\n")
 
     def test_weak_symbols(self):
-        """Templates, inline functions and variables are in both sources and once in the program; a weak function gives way to a strong one."""
+        """Templates, inline functions and variables are in both sources and once in the program; a weak function gives
+        way to a strong one."""
         self.write({"common.h": CHECK + """
 template <class T> __device__ T doubled(T value) { static T calls = 0; return 2 * value + 0 * ++calls; }
 __device__ inline int tripled(int value) { return 3 * value; }
@@ -201,7 +208,8 @@ int of_other(int *out)
         self.assertEqual(self.run_it(), "2 7 11 43 63 12\n")
 
     def test_kernels_of_other_sources(self):
-        """A kernel that one source declares and another defines, before and after the source that uses it, and in an archive."""
+        """A kernel that one source declares and another defines, before and after the source that uses it, and in an
+        archive."""
         self.write({"main.cu": CHECK + """
 extern __global__ void fill(int *out, int by);
 template <class T> __global__ void twice(T *out);
@@ -235,9 +243,14 @@ template __global__ void twice<int>(int *out);
         self.cc("-rdc=true", "main.cu", "fill.cu", "-o", "program", expect=1)
 
     def test_archives_in_a_link_at_run_time(self):
-        """cuLinkAddFile takes objects and archives with relocatable code, and one that has none, such as libcudadevrt.a."""
-        self.write({"halves.cu": "__device__ int half_of(int value) { return value / 2; }\n__device__ int third_of(int value) { return value / 3; }\n",
-                    "user.cu": "__device__ int half_of(int);\nextern \"C\" __global__ void k(int *p) { *p = half_of(*p); }\n", "main.cpp": CHECK + """
+        """cuLinkAddFile takes objects and archives with relocatable code, and one that has none, such as
+        libcudadevrt.a."""
+        self.write(
+            {
+                "halves.cu": "__device__ int half_of(int value) { return value / 2; }\n__device__ int third_of(int value) { return value / 3; }\n",
+                "user.cu": '__device__ int half_of(int);\nextern "C" __global__ void k(int *p) { *p = half_of(*p); }\n',
+                "main.cpp": CHECK
+                + """
 #include <cuda.h>
 int main(int argc, char **argv)
 {
@@ -266,7 +279,9 @@ int main(int argc, char **argv)
     puts("linked");
     return 0;
 }
-"""})
+""",
+            }
+        )
         self.write({"main.cpp": "#include <cstring>\n" + (self.path / "main.cpp").read_text()})
         self.cc("-dc", "halves.cu", "user.cu")
         self.cc("--lib", "halves.o", "-o", "libhalves.a")

@@ -4,9 +4,10 @@
 
     test_valgrind.py BUILD_FOLDER EXAMPLES_FOLDER [all]
 
-Each runs natively first. Most have a plain processor's code made, so that what runs under Valgrind comes from the cache and the test is short. One
-does not: then the cache has code for this processor, which Valgrind's may not be able to run. `all` takes every example of CUDA C++, those of several files too; without it one
-whose warps have stacks, one that faults, and one of graphs.
+Each runs natively first. Most have a plain processor's code made, so that what runs under Valgrind comes from the cache
+and the test is short. One does not: then the cache has code for this processor, which Valgrind's may not be able to
+run. `all` takes every example of CUDA C++, those of several files too; without it one whose warps have stacks, one that
+faults, and one of graphs.
 """
 
 import concurrent.futures

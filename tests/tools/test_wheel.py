@@ -70,7 +70,8 @@ class Wheel(unittest.TestCase):
     @classmethod
     def do(cls, *words, **more):
         env = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA", "LD_", "PYTHON", "TRITON"))}
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, env={**env, **more}, timeout=300, cwd=cls.path)
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False,
+                              env={**env, **more}, timeout=300, cwd=cls.path)
         assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
         return done.stdout
 
