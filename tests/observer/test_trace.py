@@ -157,7 +157,8 @@ class Trace(unittest.TestCase):
         self.assertEqual(sum(count for (kind, _, _), count in found.items() if kind == "event"), ROUNDS)
         self.assertEqual(found["host waits", "copy", "cuEventSynchronize"], ROUNDS)
         self.assertEqual(found["host waits", "add", "cuStreamSynchronize"], 1)
-        self.assertEqual(found["host waits", "fill", "cuMemsetD8"], THREADS)
+        # A fill may go on after its call has returned, which then has not waited for it.
+        self.assertLessEqual(found["host waits", "fill", "cuMemsetD8"], THREADS)
 
     def ends_of(self, timeline, name):
         """The innermost span at each end of the arrows of a name."""
