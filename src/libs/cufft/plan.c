@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What belongs to a plan: its work area, and the end of both. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "libs/cufft/fft.h"
 
@@ -14,7 +15,9 @@ void mr_fft_area_drop(struct mr_fft_area *area)
 
 struct mr_fft_area *mr_fft_area_new(size_t size)
 {
-    struct mr_fft_area *area = malloc(sizeof *area);
+    /* More than the machine has could be promised, but not used. */
+    size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    struct mr_fft_area *area = size <= memory ? malloc(sizeof *area) : NULL;
     if (!area)
         return NULL;
     atomic_init(&area->references, 1);

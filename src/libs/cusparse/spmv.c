@@ -244,7 +244,8 @@ cusparseStatus_t mr_cusparse_multiply(const struct mr_form *form, const struct m
         return mr_cusparse_submit(form, sparse, 1, run_alone, &r, sizeof r);
     size_t size = mr_type_size(r.type);
     r.packed = buffer;
-    r.partial = (char *)buffer + (r.pack ? ALIGNED((size_t)r.x_size * size) : 0);
+    if (buffer)
+        r.partial = (char *)buffer + (r.pack ? ALIGNED((size_t)r.x_size * size) : 0);
     if (r.pack) {
         MR_STEP(mr_cusparse_submit(form, sparse, mr_parts_of((uint64_t)r.x_size, PIECE), run_pack, &r, sizeof r));
         r.x = r.packed;

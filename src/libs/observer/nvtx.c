@@ -153,7 +153,8 @@ static bool put_range(enum trace_range_kind kind, uint64_t domain, uint64_t id, 
         record->payload_type = (uint16_t)with->payloadType;
         record->payload = with->payload.ullValue;
     }
-    memcpy(record + 1, text.bytes, text.length);
+    if (text.length)
+        memcpy(record + 1, text.bytes, text.length);
     trace_done(record, bytes);
     return true;
 }
@@ -190,7 +191,8 @@ static void put_given(enum trace_given_kind kind, uint64_t domain, uint64_t key,
     record->key = key;
     record->domain = domain;
     record->kind = kind;
-    memcpy(record + 1, text.bytes, text.length);
+    if (text.length)
+        memcpy(record + 1, text.bytes, text.length);
     trace_done(record, bytes);
 }
 
