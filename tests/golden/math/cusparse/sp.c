@@ -354,8 +354,9 @@ static cusparseSpMatDescr_t blocked_ell(const struct sp *s, int which)
     for (int i = 0; i < rows * 4; i++)
         values[i] = entry(which, i / 4, i % 4);
     cusparseSpMatDescr_t made = NULL;
-    SP_NEED(cusparseCreateBlockedEll(&made, rows, 4, 2, 4, sp_indices(s, columns, (size_t)rows),
-                                     sp_elements(s, values, (size_t)rows * 4), s->index, s->from, s->data));
+    /* One after the other: cases print as many elements as the library says there are, and so what lies behind. */
+    void *elements = sp_elements(s, values, (size_t)rows * 4), *indices = sp_indices(s, columns, (size_t)rows);
+    SP_NEED(cusparseCreateBlockedEll(&made, rows, 4, 2, 4, indices, elements, s->index, s->from, s->data));
     return made;
 }
 
