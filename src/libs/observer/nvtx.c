@@ -38,6 +38,7 @@ struct nvtxDomainRegistration_st {
 };
 
 struct nvtxStringRegistration_st {
+    struct nvtxStringRegistration_st *next;
     size_t length;
     char text[];
 };
@@ -49,8 +50,9 @@ struct nvtxSyncUser {
     char text[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list of domains */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two lists, which only grow */
 static struct nvtxDomainRegistration_st *domains;
+static struct nvtxStringRegistration_st *strings;
 static _Atomic uint64_t last_id; /* of started ranges */
 
 static bool writes, tells; /* a trace is written; findings are told; set before any function of the program's table */
@@ -382,6 +384,10 @@ static nvtxStringHandle_t keep(struct text text)
     string->length = text.length;
     memcpy(string->text, text.bytes, text.length);
     string->text[text.length] = 0;
+    pthread_mutex_lock(&lock);
+    string->next = strings;
+    strings = string;
+    pthread_mutex_unlock(&lock);
     return string;
 }
 
