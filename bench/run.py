@@ -241,6 +241,11 @@ MATH = [
     ("potrf_2000", "cuSOLVER: Dpotrf of 2,000"),
     ("potrf_16_10000", "cuSOLVER: 10,000 Dpotrf of 16"),
     ("syevd_500", "cuSOLVER: Dsyevd of 500"),
+    ("spmv_200000", "cuSPARSE: SpMV"),
+    ("spmv_transposed_200000", "cuSPARSE: SpMV, transposed"),
+    ("spmm_200000_32", "cuSPARSE: SpMM, 32 columns"),
+    ("csr2csc_200000", "cuSPARSE: csr2csc"),
+    ("spgemm_200000", "cuSPARSE: SpGEMM"),
 ]
 MATH_GOAL = 1.1
 
@@ -252,7 +257,7 @@ def print_math(figures: dict) -> None:
     for name, label in MATH:
         pairs = [[figures.get(f"math_{name}_{whose}_{what}") for whose in ("ours", "direct")] for what in ("ms", "processor_ms")]
         ratios = [one / two if one and two else None for one, two in pairs]
-        verdict = "" if ratios[0] is None else "met" if min(ratios) <= MATH_GOAL else "missed"
+        verdict = "" if ratios[0] is None else "met" if ratios[0] <= MATH_GOAL else "missed"
         print(f"{label:30}" + "".join(f" {cell(one, '{:.3f}'):>10} {cell(two, '{:.3f}'):>10} {cell(ratio, '{:.2f}'):>6}"
                                       for (one, two), ratio in zip(pairs, ratios, strict=True)) + f" {verdict}".rstrip())
 
