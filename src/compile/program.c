@@ -12,11 +12,10 @@
 #include "base/alloc.h"
 #include "compile/compiler.h"
 #include "compile/dump.h"
+#include "ptx/arch.h"
 #include "ptx/container.h"
 #include "ptx/join.h"
 #include "ptx/host_object.h"
-
-#define NEWEST 121 /* compute capability, as 121 for 12.1 */
 
 /* Puts a text into a log of the caller's, cut to its room. */
 static void give_log(char *log, size_t room, size_t *used, const char *text)
@@ -114,14 +113,16 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     return status;
 }
 
-/* Container's PTX that suits the device; or where nobody has said which devices there are, and so the program could not
- * have known, PTX for newer ones. */
+/* A container's PTX that suits the device. If it has none, and nobody has chosen the devices' capability, its oldest
+ * PTX for newer ones. */
 static enum mr_ptx_container_status read_container(const void *image, size_t size, struct mr_program_options *options,
                                                    struct mr_ptx_text *ptx)
 {
     enum mr_ptx_container_status status = mr_ptx_container_read(image, size, (uint32_t)options->capability, ptx);
+    size_t count;
+    const int *known = mr_ptx_arch_all(&count);
     unsigned newer = ptx->newer;
-    if (status != MR_PTX_CONTAINER_NO_BINARY || !options->takes_newer || !newer || newer > NEWEST)
+    if (status != MR_PTX_CONTAINER_NO_BINARY || !options->takes_newer || !newer || newer > (unsigned)known[count - 1])
         return status;
     mr_log(MR_LOG_INFO, "module image: its PTX for compute capability %u.%u is taken, the oldest that it has",
            newer / 10, newer % 10);

@@ -158,7 +158,11 @@ class Trace(unittest.TestCase):
         self.assertEqual(found["host waits", "copy", "cuEventSynchronize"], ROUNDS)
         self.assertEqual(found["host waits", "add", "cuStreamSynchronize"], 1)
         # A fill may go on after its call has returned, which then has not waited for it.
-        self.assertLessEqual(found["host waits", "fill", "cuMemsetD8"], THREADS)
+        ended = {call["args"]["call"]: call["to"] for call in timeline.calls}
+        fills = [w for w in timeline.works if w["args"].get("asked by") == "cuMemsetD8"]
+        self.assertEqual(len(fills), THREADS)
+        waited = sum(fill["to"] <= ended[fill["args"]["call"]] for fill in fills)
+        self.assertEqual(found["host waits", "fill", "cuMemsetD8"], waited)
 
     def ends_of(self, timeline, name):
         """The innermost span at each end of the arrows of a name."""

@@ -189,26 +189,35 @@ cusparseStatus_t mr_cusparse_DestroySpMat(const struct mr_form *form, cusparseCo
 
 #define IS(m, wanted) (mr_is(m, MR_KIND_SPMAT) && (m)->format == (wanted))
 
+/* What the two compressed formats have, by rows or by columns. */
+static cusparseStatus_t get_compressed(const struct mr_form *form, cusparseConstSpMatDescr_t m, cusparseFormat_t format,
+                                       int64_t *rows, int64_t *cols, int64_t *nnz, const void **offsets,
+                                       const void **indices, const void **values, cusparseIndexType_t *offset_type,
+                                       cusparseIndexType_t *index_type, cusparseIndexBase_t *base, cudaDataType *type)
+{
+    MR_CHECK(form, IS(m, format));
+    MR_CHECK(form, rows && cols && nnz && offsets && indices && values && offset_type && index_type && base && type);
+    *rows = m->rows;
+    *cols = m->cols;
+    *nnz = m->nnz;
+    *offsets = m->offsets;
+    *indices = m->indices;
+    *values = m->values;
+    *offset_type = m->offset_type;
+    *index_type = m->index_type;
+    *base = m->base;
+    *type = m->type;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
 cusparseStatus_t mr_cusparse_ConstCsrGet(const struct mr_form *form, cusparseConstSpMatDescr_t m, int64_t *rows,
                                          int64_t *cols, int64_t *nnz, const void **csrRowOffsets,
                                          const void **csrColInd, const void **csrValues,
                                          cusparseIndexType_t *csrRowOffsetsType, cusparseIndexType_t *csrColIndType,
                                          cusparseIndexBase_t *idxBase, cudaDataType *valueType)
 {
-    MR_CHECK(form, IS(m, CUSPARSE_FORMAT_CSR));
-    MR_CHECK(form, rows && cols && nnz && csrRowOffsets && csrColInd && csrValues && csrRowOffsetsType &&
-                       csrColIndType && idxBase && valueType);
-    *rows = m->rows;
-    *cols = m->cols;
-    *nnz = m->nnz;
-    *csrRowOffsets = m->offsets;
-    *csrColInd = m->indices;
-    *csrValues = m->values;
-    *csrRowOffsetsType = m->offset_type;
-    *csrColIndType = m->index_type;
-    *idxBase = m->base;
-    *valueType = m->type;
-    return CUSPARSE_STATUS_SUCCESS;
+    return get_compressed(form, m, CUSPARSE_FORMAT_CSR, rows, cols, nnz, csrRowOffsets, csrColInd, csrValues,
+                          csrRowOffsetsType, csrColIndType, idxBase, valueType);
 }
 
 cusparseStatus_t mr_cusparse_CsrGet(const struct mr_form *form, cusparseSpMatDescr_t m, int64_t *rows, int64_t *cols,
@@ -226,20 +235,8 @@ cusparseStatus_t mr_cusparse_ConstCscGet(const struct mr_form *form, cusparseCon
                                          cusparseIndexType_t *cscColOffsetsType, cusparseIndexType_t *cscRowIndType,
                                          cusparseIndexBase_t *idxBase, cudaDataType *valueType)
 {
-    MR_CHECK(form, IS(m, CUSPARSE_FORMAT_CSC));
-    MR_CHECK(form, rows && cols && nnz && cscColOffsets && cscRowInd && cscValues && cscColOffsetsType &&
-                       cscRowIndType && idxBase && valueType);
-    *rows = m->rows;
-    *cols = m->cols;
-    *nnz = m->nnz;
-    *cscColOffsets = m->offsets;
-    *cscRowInd = m->indices;
-    *cscValues = m->values;
-    *cscColOffsetsType = m->offset_type;
-    *cscRowIndType = m->index_type;
-    *idxBase = m->base;
-    *valueType = m->type;
-    return CUSPARSE_STATUS_SUCCESS;
+    return get_compressed(form, m, CUSPARSE_FORMAT_CSC, rows, cols, nnz, cscColOffsets, cscRowInd, cscValues,
+                          cscColOffsetsType, cscRowIndType, idxBase, valueType);
 }
 
 cusparseStatus_t mr_cusparse_CscGet(const struct mr_form *form, cusparseSpMatDescr_t m, int64_t *rows, int64_t *cols,
