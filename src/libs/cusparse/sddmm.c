@@ -160,7 +160,7 @@ cusparseStatus_t mr_cusparse_SDDMM(const struct mr_form *form, cusparseHandle_t 
     if ((r.a.pack || r.b.pack) && !externalBuffer)
         return mr_cusparse_submit(form, sparse, r.parts > 0, run_alone, &r, sizeof r);
     r.a.packed = externalBuffer;
-    r.b.packed = (char *)externalBuffer + bytes_of(&r.a);
+    r.b.packed = externalBuffer ? (char *)externalBuffer + bytes_of(&r.a) : NULL;
     if (r.a.pack)
         MR_STEP(mr_operand_submit(form, sparse, &r.a));
     if (r.b.pack)
