@@ -2,6 +2,7 @@
 /* Growing text and lists of words; see text.h. */
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,24 @@ void mr_text_clear(struct mr_text *text)
 {
     mr_free(text->data);
     *text = (struct mr_text){.data = NULL};
+}
+
+bool mr_text_read(struct mr_text *text, const char *path)
+{
+    char part[65536];
+    size_t got = 0;
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    do {
+        got = fread(part, 1, sizeof part, file);
+        mr_text_add(text, part, got);
+    } while (got == sizeof part);
+    bool good = !ferror(file);
+    int reason = errno;
+    fclose(file);
+    errno = reason;
+    return good;
 }
 
 const char *mr_text_chars(const struct mr_text *text)

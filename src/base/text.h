@@ -20,6 +20,9 @@ void mr_text_put(struct mr_text *text, const char *more);
 void mr_text_format(struct mr_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void mr_text_clear(struct mr_text *text);
 
+/* Adds what the file holds. False with errno set if it can't be opened or read. */
+bool mr_text_read(struct mr_text *text, const char *path) __attribute__((warn_unused_result));
+
 /* The text so far; "" if there is none. */
 const char *mr_text_chars(const struct mr_text *text);
 

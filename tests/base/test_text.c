@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing text and lists of words (base/text.h). */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -85,13 +88,43 @@ static void paths_lose_their_escapes(void **state)
     mr_text_clear(&path);
 }
 
+/* Files whose size is none, one, and two of the pieces in which they are read, and a byte more. */
+static void files_are_read_whole(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 65536, 2 * 65536, 2 * 65536 + 1};
+    char path[] = "/tmp/millrace-text-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_int_equal(ftruncate(file, (off_t)sizes[i]), 0);
+        if (sizes[i])
+            assert_int_equal(pwrite(file, "z", 1, (off_t)sizes[i] - 1), 1);
+        struct mr_text text = {.data = NULL};
+        mr_text_put(&text, "before");
+        assert_true(mr_text_read(&text, path));
+        assert_int_equal(text.length, 6 + sizes[i]);
+        assert_memory_equal(text.data, "before", 6);
+        if (sizes[i])
+            assert_int_equal(text.data[text.length - 1], 'z');
+        mr_text_clear(&text);
+    }
+    close(file);
+    unlink(path);
+    struct mr_text text = {.data = NULL};
+    assert_false(mr_text_read(&text, path));
+    assert_int_equal(errno, ENOENT);
+    assert_false(mr_text_read(&text, "/tmp"));
+    assert_int_equal(errno, EISDIR);
+    mr_text_clear(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_grows),
-        cmocka_unit_test(failures_are_remembered),
-        cmocka_unit_test(words_are_found),
-        cmocka_unit_test(paths_lose_their_escapes),
+        cmocka_unit_test(text_grows),           cmocka_unit_test(failures_are_remembered),
+        cmocka_unit_test(words_are_found),      cmocka_unit_test(paths_lose_their_escapes),
+        cmocka_unit_test(files_are_read_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,18 +264,9 @@ bool file_write(const struct request *request, const char *path, const void *dat
 
 bool file_read(const char *path, struct mr_text *text)
 {
-    char part[65536];
-    FILE *file = fopen(path, "re");
-    size_t got = 1;
-    while (file && got > 0) {
-        got = fread(part, 1, sizeof part, file);
-        mr_text_add(text, part, got);
-    }
-    bool good = file && !ferror(file);
+    bool good = mr_text_read(text, path);
     if (!good)
         fprintf(stderr, "nvcc (Millrace): error: cannot read %s: %s\n", path, strerror(errno));
-    if (file)
-        fclose(file);
     if (text->failed)
         end_short_of_memory();
     return good;

@@ -47,18 +47,8 @@ static bool complain_of_file(const char *what, const char *path)
 
 static bool read_all(const char *path, struct mr_text *text)
 {
-    char part[65536];
-    FILE *file = fopen(path, "re");
-    if (!file)
+    if (!mr_text_read(text, path))
         return complain_of_file("read", path);
-    for (size_t got = 1; got > 0;) {
-        got = fread(part, 1, sizeof part, file);
-        mr_text_add(text, part, got);
-    }
-    bool good = !ferror(file) || complain_of_file("read", path);
-    fclose(file);
-    if (!good)
-        return false;
     return !text->failed || complain("out of memory reading", path);
 }
 
