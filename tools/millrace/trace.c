@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* millrace trace: runs a program as `millrace run` does, with an observer that writes down what happened when, and
  * makes a timeline of it. */
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -91,18 +92,20 @@ static int trace(struct request *request, char **program)
 {
     bool ran = false, good = true;
     int status = NO_TIMELINE;
+    assert(request->output);
     /* Before the program runs, so that a bad name is told at once. */
-    FILE *out = strcmp(request->output, "-") == 0 ? stdout : fopen(request->output, "we");
+    bool is_file = strcmp(request->output, "-") != 0;
+    FILE *out = is_file ? fopen(request->output, "we") : stdout;
     if (!out)
         return observed_cannot("trace", "cannot write", request->output), NO_TIMELINE;
-    if (!observed_make_folder("trace", request->folder))
-        return NO_TIMELINE;
-    if (set_environment(request))
+    bool there = observed_make_folder("trace", request->folder);
+    if (there && set_environment(request))
         ran = observed_run("trace", program, &status);
     if (ran)
         good = timeline_make("trace", request->folder, request->output, out, NULL);
-    observed_remove_folder(request->folder);
-    if (out != stdout && fclose(out) != 0 && good)
+    if (there)
+        observed_remove_folder(request->folder);
+    if (is_file && fclose(out) != 0 && good)
         good = observed_cannot("trace", "cannot write", request->output);
     return good ? status : NO_TIMELINE;
 }

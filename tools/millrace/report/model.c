@@ -172,9 +172,9 @@ static char *make_title(const struct report_finding *finding)
     char *second = finding->side_count > 1 ? name_side(&finding->sides[1]) : NULL;
     const char *how = finding->sides[0].how ? finding->sides[0].how : "uses";
     char *title = NULL;
-    if (!first)
-        return NULL;
-    if (finding->detail)
+    if (!first || (finding->side_count > 1 && !second))
+        ; /* memory is short */
+    else if (finding->detail)
         title = report_format("%s %s", first, finding->detail);
     else if (second && strcmp(finding->kind, "use-after-free") == 0)
         title = report_format("%s %s what %s has freed", first, how, second);

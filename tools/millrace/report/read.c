@@ -62,14 +62,23 @@ static struct names_module *open_module(struct source *source, size_t number, co
     return source->opened[number];
 }
 
-static bool add_frame(struct report_stack *stack, struct report_frame frame)
+static void free_frame(struct report_frame frame)
+{
+    free(frame.function);
+    free(frame.file);
+    free(frame.module);
+}
+
+/* Takes the frame over. It is left out when memory is short. */
+static void add_frame(struct report_stack *stack, struct report_frame frame)
 {
     struct report_frame *more = realloc(stack->frames, (stack->count + 1) * sizeof *more);
-    if (!more)
-        return false;
+    if (!more) {
+        free_frame(frame);
+        return;
+    }
     stack->frames = more;
     more[stack->count++] = frame;
-    return true;
 }
 
 /* What lies between Python code and a function that it calls through ctypes. */
@@ -102,11 +111,10 @@ static void add_native(struct source *source, const cJSON *frame, struct report_
             out.past = names[i].past;
             out.inlined = names[i].inlined;
         }
-        if (is_plumbing(&out) || !add_frame(stack, out)) {
-            free(out.function);
-            free(out.file);
-            free(out.module);
-        }
+        if (is_plumbing(&out))
+            free_frame(out);
+        else
+            add_frame(stack, out);
     }
     names_free(names, count);
 }
