@@ -546,9 +546,11 @@ CUresult mr_mempool_allocate(struct mr_mempool *pool, size_t size, uint64_t stre
         status = mr_mempool_grow(pool, count);
         if (status == CUDA_SUCCESS)
             block = from_free(pool, count);
-        else if (pool->reuse_internal && (block = from_waiting(pool, find_waiting(pool, count, NULL), count)) != NULL)
-            status = CUDA_SUCCESS;
-        else if (pool->guarded && pool->reuse_internal && (block = from_guarded(pool, size)) != NULL)
+        else if (pool->reuse_internal)
+            block = from_waiting(pool, find_waiting(pool, count, NULL), count);
+        if (!block && status != CUDA_SUCCESS && pool->reuse_internal && pool->guarded)
+            block = from_guarded(pool, size);
+        if (block)
             status = CUDA_SUCCESS;
         if (block && block->fence.mark && block->fence.stream != stream) {
             out->wait = block->fence.mark;

@@ -114,11 +114,17 @@ static void remove_at(size_t at)
     size_t left = atomic_load_explicit(&count, memory_order_relaxed) - 1;
     memmove(ranges + at, ranges + at + 1, (left - at) * sizeof *ranges);
     atomic_store_explicit(&count, left, memory_order_release);
-    if (!left) {
-        mr_free(ranges);
-        ranges = NULL;
-        room = 0;
-    }
+}
+
+/* Lock held. Gives the memory of the list back once nothing is in it. */
+static void free_if_empty(void)
+{
+    MR_HELD(&lock);
+    if (atomic_load_explicit(&count, memory_order_relaxed) > 0)
+        return;
+    mr_free(ranges);
+    ranges = NULL;
+    room = 0;
 }
 
 CUresult mr_memory_unregister(void *start)
@@ -128,6 +134,7 @@ CUresult mr_memory_unregister(void *start)
     size_t at = position((uintptr_t)start);
     if (at < atomic_load_explicit(&count, memory_order_relaxed) && ranges[at].base == (uintptr_t)start) {
         remove_at(at);
+        free_if_empty();
         status = CUDA_SUCCESS;
     }
     mr_lock_drop(&lock);
@@ -140,5 +147,6 @@ void mr_registered_release_context(struct mr_context *context)
     for (size_t i = atomic_load_explicit(&count, memory_order_relaxed); i-- > 0;)
         if (ranges[i].context == context)
             remove_at(i);
+    free_if_empty();
     mr_lock_drop(&lock);
 }

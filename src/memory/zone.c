@@ -368,7 +368,7 @@ struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
     unsigned stride = MR_STRIDE_MIN;
     while (stride < zone->shift && ((size_t)1 << stride) < room)
         stride++;
-    if (stride == zone->shift)
+    if (stride >= zone->shift)
         stride = MR_STRIDE_RUN;
     struct mr_chunk *chunk = chunk_kept(zone, stride, bytes, room);
     if (chunk)

@@ -5,6 +5,7 @@
  * the table of compute capabilities, because programs size their launches by it. */
 #include "object/device.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +216,7 @@ static CUresult choose(int count, const uint8_t (*uuids)[16], int chosen[MR_DEVI
 CUresult mr_devices_setup(void)
 {
     uint64_t asked = mr_setting_number(MR_SETTING_DEVICES, 1), wanted = mr_setting_devices();
+    assert(wanted > 0);
     if (asked != wanted)
         mr_log(MR_LOG_WARN, "MILLRACE_DEVICES=%llu is not in 1 to %d; 1 is used", (unsigned long long)asked,
                MR_DEVICE_LIMIT);

@@ -206,8 +206,8 @@ bool mr_object_keep(void *object)
 enum mr_kind mr_object_kind(const void *handle)
 {
     unsigned kind = (unsigned)((uintptr_t)handle & ((1u << KIND_BITS) - 1));
-    if (kind == 0 || kind >= MR_KIND_COUNT || !mr_object_find(handle, (enum mr_kind)kind))
-        return (enum mr_kind)0;
+    if (kind == MR_KIND_NONE || kind >= MR_KIND_COUNT || !mr_object_find(handle, (enum mr_kind)kind))
+        return MR_KIND_NONE;
     return (enum mr_kind)kind;
 }
 

@@ -21,7 +21,8 @@
 #include <stdint.h>
 
 enum mr_kind {
-    MR_KIND_CONTEXT = 1,
+    MR_KIND_NONE, /* of no handle */
+    MR_KIND_CONTEXT,
     MR_KIND_STREAM,
     MR_KIND_EVENT,
     MR_KIND_MODULE,
@@ -89,7 +90,7 @@ static inline void mr_object_orphan(void *object)
     atomic_store_explicit(&((struct mr_object *)object)->orphan, true, memory_order_relaxed);
 }
 
-/* The kind of a live handle, or 0. */
+/* The kind of a live handle, or MR_KIND_NONE. */
 enum mr_kind mr_object_kind(const void *handle);
 
 /* Ends the handle; the first caller gets true and inherits the handle's reference (drop it), later ones false. */

@@ -3,6 +3,7 @@
  *
  * Each process of the program leaves its results in a folder that the command makes (MILLRACE_OBSERVE_OUT). When the
  * program has ended, the command reads them all, names the places in them, and writes the report. */
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -256,18 +257,18 @@ static bool add_python(const struct tool_paths *paths)
 {
     static const char *const folders[] = {"python", "millrace/python"};
     const char *before = getenv("PYTHONPATH");
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char *path = report_format("%s/%s", paths->libraries, folders[i]);
-        char *joined =
-            path && before && *before ? report_format("%s:%s", before, path) : report_format("%s", path ? path : "");
-        bool good = path && joined && (access(path, R_OK) != 0 || setenv("PYTHONPATH", joined, 1) == 0);
-        bool there = path && access(path, R_OK) == 0;
+    char *path = NULL;
+    bool there = false;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && !there; i++) {
         free(path);
-        free(joined);
-        if (!good || there)
-            return good;
+        path = report_format("%s/%s", paths->libraries, folders[i]);
+        there = path && access(path, R_OK) == 0;
     }
-    return true;
+    char *joined = there && before && *before ? report_format("%s:%s", before, path) : NULL;
+    bool good = path && (!there || setenv("PYTHONPATH", joined ? joined : path, 1) == 0);
+    free(path);
+    free(joined);
+    return good;
 }
 
 /* The library that tells how threads order each other stands before the C library. */
@@ -391,6 +392,7 @@ static int check(struct request *request, char **program)
     bool found = false, reported = true;
     int status = 0;
     if (!*program) {
+        assert(request->results); /* take_options asks for one of them */
         if (!realpath(request->results, request->folder))
             return observed_cannot("check", "cannot read the folder", request->results), NO_REPORT;
         reported = open_output(request) && report_on(request, &found);
@@ -415,7 +417,7 @@ static int check(struct request *request, char **program)
 int tool_check(int argc, char **argv)
 {
     struct request request = {.tools = {[RACE] = true}, .found_status = 1};
-    char **program = NULL;
+    char **program = argv + argc; /* none */
     if (tool_explores(argc, argv))
         return tool_explore(argc, argv);
     int status = take_options(&request, argc + 1, argv - 1, &program);

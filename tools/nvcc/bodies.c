@@ -28,9 +28,9 @@ struct declaration {
     bool lambda;        /* the attribute is a lambda's */
     bool parameters;    /* a list in parentheses that is no attribute's */
     bool initialisers;  /* a constructor's, or what looks so */
-    char last;          /* the last token's last character; attributes do not count */
+    int last;           /* the last token's last character; attributes do not count */
     bool last_word;     /* it was a name */
-    char before;        /* of the token before it */
+    int before;         /* of the token before it */
 };
 
 static bool is_word(char c)

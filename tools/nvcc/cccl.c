@@ -34,9 +34,8 @@ static bool find_below(const char *root, char found[PATH_MAX])
             continue;
         if (glob(pattern, 0, NULL, &matches) == 0) {
             for (size_t j = matches.gl_pathc; j > 0 && !good; j--) {
-                good = has_headers(matches.gl_pathv[j - 1]) && strlen(matches.gl_pathv[j - 1]) < PATH_MAX;
-                if (good)
-                    strcpy(found, matches.gl_pathv[j - 1]);
+                const char *match = matches.gl_pathv[j - 1];
+                good = has_headers(match) && snprintf(found, PATH_MAX, "%s", match) < PATH_MAX;
             }
             globfree(&matches);
         }

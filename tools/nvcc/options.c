@@ -530,7 +530,8 @@ static bool read_option(struct request *request, int argc, char **argv, int *at)
             return is_true(value) || strcmp(value, "false") == 0;
         value = NULL;
     }
-    if (value && value[0] == '@') /* clang's inner part would read it as an option file, even attached */
+    value = value ? value : ""; /* of an option without one */
+    if (value[0] == '@') /* clang's inner part would read it as an option file, even attached */
         return complain("option files are not read:", value);
     if (option->action == OPTIONS_FILE)
         return read_file_of_options(request, value);

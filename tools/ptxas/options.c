@@ -166,7 +166,7 @@ bool options_read(int argc, char **argv, struct request *request)
             return complain("this option has no value:", word);
         if (option->has_value && !value && !(value = argv[++i]))
             return complain("a value is missing behind", word);
-        if (!take(option, word, value, request))
+        if (!take(option, word, value ? value : "", request))
             return false;
     }
     return request->input || request->help || request->version ||

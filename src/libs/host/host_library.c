@@ -247,7 +247,7 @@ static bool pass(struct arguments *arguments, const char **text, int *number)
     if (kind == PA_STRING)
         *text = va_arg(arguments->list, const char *);
     else if (type & PA_FLAG_PTR || kind == PA_POINTER || kind == PA_WSTRING)
-        (void)va_arg(arguments->list, void *);
+        (void)va_arg(arguments->list, void *); /* NOLINT(bugprone-branch-clone): the types differ */
     else if ((kind == PA_DOUBLE || kind == PA_FLOAT) && type & PA_FLAG_LONG_DOUBLE)
         (void)va_arg(arguments->list, long double);
     else if (kind == PA_DOUBLE || kind == PA_FLOAT)

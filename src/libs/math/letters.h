@@ -57,7 +57,9 @@ static inline bool mr_is_diag(cublasDiagType_t diag)
 /* The CPU library's letters. */
 static inline char mr_letter_of_op(cublasOperation_t op)
 {
-    return op == CUBLAS_OP_N ? 'N' : op == CUBLAS_OP_T ? 'T' : 'C';
+    if (op == CUBLAS_OP_N)
+        return 'N';
+    return op == CUBLAS_OP_T ? 'T' : 'C';
 }
 
 static inline char mr_letter_of_uplo(cublasFillMode_t uplo)

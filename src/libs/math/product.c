@@ -3,6 +3,7 @@
  * is not 0, and stored. Where no conversion is needed the CPU library reads and writes the matrices themselves. */
 #include "libs/math/product.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -122,7 +123,8 @@ static double gelu_slope(double x)
     return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * 0.7978845608028654 * (1 + 3 * 0.044715 * x * x);
 }
 
-/* One element's way through the epilogue. `bit` is its place in relu's mask. */
+/* One element's way through the epilogue. `aux`: the product's, which there is if a step reads or writes it; `place`:
+ * the element's place in it, a bit for relu and an element for gelu. */
 static double through(const struct mr_epilogue *e, double x, char *aux, int64_t place)
 {
     if (e->steps & MR_EPILOGUE_RELU) {
@@ -135,6 +137,7 @@ static double through(const struct mr_epilogue *e, double x, char *aux, int64_t 
         }
         return x > 0 ? x : 0;
     }
+    assert(aux || !(e->steps & MR_EPILOGUE_RELU_BACK));
     if (e->steps & MR_EPILOGUE_RELU_BACK)
         return ((unsigned char *)aux)[place / 8] >> (place % 8) & 1 ? x : 0;
     char *at = aux ? aux + place * (int64_t)mr_element_size(e->aux_type) : NULL;

@@ -30,7 +30,7 @@ static int func_get_attributes(void *attributes, const void *function)
     int (*call)(void *, const void *) = (int (*)(void *, const void *))twelve("cudaFuncGetAttributes");
     _Alignas(8) char all[ATTRIBUTES_12];
     int status = call(attributes ? all : NULL, function);
-    if (status == 0)
+    if (status == 0 && attributes)
         memcpy(attributes, all, ATTRIBUTES_11);
     return status;
 }

@@ -70,10 +70,10 @@ void mr_libraries_setup(void)
     if (dladdr(&mr_libraries_setup, &self) && self.dli_fname && realpath(self.dli_fname, folder))
         *strrchr(folder, '/') = '\0';
     char above[sizeof folder];
-    strcpy(above, folder);
+    memcpy(above, folder, sizeof folder);
     for (unsigned up = 0; up < 5; up++) {
         if (has_driver(above)) {
-            strcpy(folder, above);
+            memcpy(folder, above, sizeof folder);
             break;
         }
         char *slash = strrchr(above, '/');

@@ -26,7 +26,7 @@ static void *read_part(const struct file *file, uint64_t offset, uint64_t size)
 {
     if (offset > file->size || size > file->size - offset)
         return NULL;
-    char *bytes = malloc(size + 1);
+    char *bytes = calloc(1, size + 1);
     for (uint64_t done = 0; bytes && done < size;) {
         ssize_t got = pread(file->fd, bytes + done, size - done, (off_t)(offset + done));
         if (got <= 0) {
@@ -35,8 +35,6 @@ static void *read_part(const struct file *file, uint64_t offset, uint64_t size)
         }
         done += (uint64_t)got;
     }
-    if (bytes)
-        bytes[size] = '\0';
     return bytes;
 }
 

@@ -23,8 +23,8 @@ static void put(FILE *out, const char *text)
             fputs("\\ufffd", out);
             at++;
         } else if (length > 1) {
-            fwrite(at, 1, length, out);
-            at += length;
+            for (; length > 0; length--)
+                putc(*at++, out);
         } else {
             if (*at == '"' || *at == '\\')
                 fprintf(out, "\\%c", *at);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes: which spans stand in which, their names and their order. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static uint32_t free_lane(struct placing *placing, struct place place, uint64_t 
         uint32_t found = lane(placing, place, further);
         if (found == NONE)
             return NONE;
+        assert(found < placing->ends_count);
         if (placing->ends[found] <= from) {
             placing->ends[found] = to;
             return found;
@@ -238,9 +240,9 @@ static int by_lane(const void *a, const void *b)
 {
     const struct timeline_lane *x = *(const struct timeline_lane *const *)a,
                                *y = *(const struct timeline_lane *const *)b;
-    int x_kind = x->kind == LANE_PUSHED ? LANE_THREAD : x->kind,
-        y_kind = y->kind == LANE_PUSHED ? LANE_THREAD : y->kind;
-    int order = compare((uint64_t)x_kind, (uint64_t)y_kind);
+    uint64_t x_kind = x->kind == LANE_PUSHED ? LANE_THREAD : x->kind,
+             y_kind = y->kind == LANE_PUSHED ? LANE_THREAD : y->kind;
+    int order = compare(x_kind, y_kind);
     order = order ? order : compare(x->of, y->of);
     order = order ? order : compare(x->kind, y->kind);
     order = order ? order : compare(x->domain, y->domain);
