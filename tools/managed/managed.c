@@ -4,17 +4,17 @@
  *   millrace-managed INPUT OUTPUT     LLVM IR, from clang before its passes; bitcode
  *
  * clang 19 has managed variables in HIP alone. In CUDA C++ `__managed__` is a variable of the device with a section of
- * its own, so the host half has a shadow, as for every such variable, whose memory means nothing. What the host is to
- * name instead is the driver's memory. So each shadow becomes a pointer of the same name, which the runtime library
- * fills when it loads the image, and each use of the shadow becomes a call that reads the pointer:
+ * its own. So the host half has a shadow of it, as of every such variable, and the shadow's memory means nothing: the
+ * host has to use the driver's memory instead. So each shadow becomes a pointer of the same name, which the runtime
+ * library fills when it loads the image, and each use of the shadow becomes a call that reads the pointer:
  *
  *   load i32, ptr @x          ->   %p = call ptr @millrace.managed(ptr @x)
  *                                  load i32, ptr %p
  *   __cudaRegisterVar(…@x…)   ->   __cudaRegisterManagedVar(…@x…)
  *
- * A pointer that is empty yet is filled by asking the runtime library for the variable, so a program may use one before
- * its first call. An initialiser with the address of a managed variable becomes a store at the start of the program;
- * not in relocatable code, which is registered later. */
+ * A pointer that is still empty is filled by asking the runtime library for the variable, so a program may use one
+ * before its first call. An initialiser with the address of a managed variable becomes a store at the start of the
+ * program; not in relocatable code, which is registered later. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,7 +260,7 @@ static bool is_copied(LLVMValueRef global)
     return true;
 }
 
-/* It is made anew before each copy; always the same, so threads may. */
+/* Makes the constant anew before each copy. It is the same each time, so several threads may do so at once. */
 static void make_before_copies(const struct managed *all, LLVMValueRef global, LLVMValueRef value)
 {
     size_t count = 0;

@@ -288,7 +288,7 @@ static bool add_threads(const struct tool_paths *paths)
     return good;
 }
 
-/* What the program's environment has beside that of `millrace run`. */
+/* Adds to the program's environment what `millrace run` does not set. */
 static bool set_environment(const struct request *request, const struct tool_paths *paths)
 {
     char names[128] = "";

@@ -13,7 +13,7 @@ enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 
 static volatile pid_t child;
 
-/* What the kernel sends (Ctrl-C) goes to all processes of the terminal: the program has it already. */
+/* A signal that the kernel sends (Ctrl-C) goes to all processes of the terminal: the program has got it already. */
 static void forward(int signal, siginfo_t *info, void *context)
 {
     int before = errno;

@@ -3,8 +3,8 @@
  *
  * Schedule 0 is plain, as `millrace run` has it; then come eager, late and reversed; then random ones, whose seed is
  * their number. What the program prints and its exit status are compared with an eager run, in which each work is done
- * before the program goes on. It is made twice: where the two differ, the output differs by itself, and statuses alone
- * are compared.
+ * before the program goes on. The eager run is made twice: if its output differs from one time to the other, only
+ * statuses are compared.
  *
  * Several processes of this command may each take a share: number R of S takes the schedules R, R + S, R + 2 S, and so
  * on. Shares come from MILLRACE_EXPLORE_SHARE or from what MPI and batch systems set. Each leaves a file, and

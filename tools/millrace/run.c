@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* millrace run: the program gets Millrace's libraries first in the loader's path and the compiler shims first in PATH,
  * and takes the command's place (exec), so that its exit status and signals are its own. Triton brings an assembler of
- * NVIDIA's, which makes code that only GPUs run: it is told of the shim. Programs that ask for a toolkit's root get
- * Millrace's. */
+ * NVIDIA's, which makes code that only GPUs run, so a variable names the shim to Triton. Programs that ask for a
+ * toolkit's root get Millrace's. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static bool prepend(const char *variable, const char *folder)
 
 /* The loader's companion goes first into LD_AUDIT, unless it is there (a command inside a command) or is not wanted.
  * Its path has $LIB in it: loaders of other architectures find a library there that does nothing, and so don't complain
- * of ours. */
+ * about ours. */
 static bool name_companion(const char *libraries)
 {
     char path[PATH_MAX + 128], own[PATH_MAX + 128];

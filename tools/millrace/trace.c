@@ -79,7 +79,7 @@ static int take_options(struct request *request, int argc, char **argv, char ***
     return 2;
 }
 
-/* What the program's environment has beside that of `millrace run`. */
+/* Adds to the program's environment what `millrace run` does not set. */
 static bool set_environment(const struct request *request)
 {
     struct tool_paths paths;

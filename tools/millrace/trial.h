@@ -22,8 +22,8 @@ struct trial {
 };
 
 /* Starts the program; `name` is the trial's folder in `above`. One worker carries its work out, unless MILLRACE_WORKERS
- * says otherwise. False, with a message: memory, processes or the folder's place are short. A program that is not
- * there ends with 127, as in a shell. */
+ * says otherwise. False, with a message: memory is short, or the process or the folder can't be made. A program that
+ * is not there ends with 127, as in a shell. */
 bool trial_start(struct trial *trial, const char *command, char **program, const char *above, const char *name);
 
 /* Waits until one of the trials that run has ended, and gives it; NULL if none runs. A trial whose time is over is

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device half that clang refuses, again as preprocessed text in a spelling that it takes.
+/* A device half that clang refuses, once more as preprocessed text in a spelling that it takes.
  *
- * spelling.c changes sources and headers before clang sees them; what macros put together shows in the text behind the
- * preprocessor alone. And variables in shared memory whose classes have constructors (ptx/unmade.h) are known only once
- * clang has named them. Both cost a second compilation, of what would else be an error. */
+ * spelling.c changes sources and headers before clang sees them. What macros put together is seen only in preprocessed
+ * text. Variables in shared memory whose classes have constructors (ptx/unmade.h) are known only once clang has named
+ * them. Both cost a second compilation of a source that would otherwise be an error. */
 #include <string.h>
 
 #include "base/alloc.h"

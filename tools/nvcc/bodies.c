@@ -5,7 +5,7 @@
  * that one of them uses. nvcc's host half does not: there a template may call what is declared under __CUDA_ARCH__
  * alone. So where clang refuses a host half whose device half it took, the source is preprocessed, the bodies of
  * functions of the device are taken out of the text, and what is left is compiled: nothing of the host needs them.
- * Kept are bodies that may say what a function's type is, or that belong to the host as well.
+ * Bodies that may say what a function's type is, or that belong to the host as well, are kept.
  *
  * The text is read as tokens, without names being looked up. A function's body is the brace behind a declaration that
  * has an attribute of the device, none of the host, and a list of parameters. */
@@ -141,7 +141,7 @@ static void note_token(const char *at, const char *end, struct declaration *decl
     declaration->last_word = word;
 }
 
-/* Is the brace that comes now a body that nobody of the host needs? */
+/* Does a body begin here that the host does not need? */
 static bool is_spare(const struct declaration *declaration)
 {
     return (declaration->device || declaration->kernel) && !declaration->host && declaration->parameters &&

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVIDIA's C++ headers, CCCL: thrust/, cub/, cuda/std/.
  *
- * They are no part of Millrace, and free to have. Debian's packages put them where compilers look. A package of PyPI
- * puts them among the modules of a Python: they are looked for beside the python3 in PATH, which a virtual environment
- * puts first. MILLRACE_CCCL names another folder. A toolkit's copy is taken only if the source's own -I names it. */
+ * They are not part of Millrace, and their licence lets anybody have them. Debian's packages put them where compilers
+ * look. A package of PyPI puts them among the modules of a Python: they are looked for beside the python3 in PATH,
+ * which a virtual environment puts first. MILLRACE_CCCL names another folder. A toolkit's copy is taken only if the
+ * source's own -I names it. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +110,7 @@ void cccl_explain(const struct request *request, const struct mr_words *common, 
     struct mr_text list = {.data = NULL};
     char name[PATH_MAX], *depends = step_file(request, source, ".missing.d");
     words_add_all(&words, common);
-    /* Preprocessing alone, where names that nobody has are no error but listed as they stand. */
+    /* Preprocessing alone: headers that are nowhere are listed by name, and are no error. */
     const char *const last[] = {"-w", "-M", "-MG", "-MF", depends, "--", source};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&words, last[i], "");

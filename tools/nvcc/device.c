@@ -82,8 +82,8 @@ void clang_words(const struct request *request, const struct places *places, con
     if (request->serial_openmp)
         add_path(words, "-isystem", places->device, "/serial");
     /* As with nvcc, every source has the runtime's interface. A source that includes it by name finds the header of the
-     * device, which is empty. Text that is preprocessed alone becomes a key somewhere: no more in it than there has to
-     * be. */
+     * device, which is empty. Text that is only preprocessed may become the key of a cache, so it gets no more than it
+     * needs. */
     if (request->phase != PHASE_PREPROCESS)
         add_path(words, "-include", places->include, "/cuda_runtime.h");
     words_add_all(words, &request->gpu);
@@ -155,7 +155,7 @@ static bool is_standard(const char *output)
     return strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0 || strcmp(output, "/dev/fd/1") == 0;
 }
 
-/* Whether what was written there can't be read again, or not be read yet: standard output, a FIFO, a device. */
+/* Whether what is written there can't be read back: standard output, a FIFO, a device. */
 static bool is_one_way(const char *output)
 {
     struct stat about;

@@ -2,8 +2,8 @@
 /* What of other programs' options may pass on.
  *
  * An option here can come from a build file or a web form, and must not make a compiler load code or read options from
- * elsewhere. So those for the host compiler are a list of kinds that can't, and the rest is refused by name; so is what
- * the linker would take for a plugin. */
+ * elsewhere. So the host compiler gets options only of kinds that can't do so; all others are refused by name, and so
+ * is what the linker would take for a plugin. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 /* Managed variables (`__managed__`), which clang 19 has in HIP alone.
  *
  * In the device headers the word is a variable of the device in a section of its own. Where a source, or a header that
- * it includes, has the word, both halves take one step more. The device's: clang's IR says which variables are in that
- * section, and their declarations in the PTX get
- * `.attribute(.managed)` (ptx/managed.h). The host's: it is compiled to IR, millrace-managed (tools/managed) turns the
- * variables into pointers that the runtime library fills, and clang goes on from there. */
+ * it includes, has the word, both halves take one step more. In the device's, clang's IR says which variables are in
+ * that section, and their declarations in the PTX get `.attribute(.managed)` (ptx/managed.h). The host's is compiled to
+ * IR, millrace-managed (tools/managed) turns the variables into pointers that the runtime library fills, and clang goes
+ * on from there. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

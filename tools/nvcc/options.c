@@ -49,8 +49,8 @@ static bool errors(struct request *request, const char *kind)
     return true;
 }
 
-/* What NVIDIA's front end knows by a number, as far as clang warns of the same; other numbers are of diagnostics that
- * are not issued here. */
+/* Warnings that NVIDIA's front end knows by a number and clang has as well. Other numbers are of diagnostics that are
+ * not issued here. */
 static void diagnostics(struct request *request, const char *spelling, const char *numbers)
 {
     static const struct {

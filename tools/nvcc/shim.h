@@ -8,9 +8,9 @@
  *   steps.c     running commands, temporary files, names of outputs, the folders of headers and libraries
  *   device.c    the device half of a source: PTX for each architecture, packed into a fat binary
  *   host.c      the host half, sources without device code, the link
- *   bodies.c    a host half that clang refuses: again, without what runs on the device
- *   again.c     a device half that clang refuses: again, in a spelling that it takes
- *   managed.c   managed variables, which take a step more in both halves
+ *   bodies.c    a host half that clang refuses: once more, without what runs on the device
+ *   again.c     a device half that clang refuses: once more, in a spelling that it takes
+ *   managed.c   managed variables, which take one more step in both halves
  *   spelling.c  spellings that clang does not take, in sources and headers
  *   cccl.c      where NVIDIA's C++ headers are
  *   devlink.c   linking relocatable device code
@@ -157,7 +157,7 @@ bool managed_program(char path[PATH_MAX]);
 /* The lines that nvcc begins with when it shows its commands: build systems read where headers and libraries are. */
 void places_show(const struct places *places);
 
-/* Ends the words that were too many for the memory, once a list is whole. */
+/* Ends the process, with a message, if memory was short for the words; once a list is whole. */
 void words_check(const struct mr_words *words);
 void words_add_all(struct mr_words *to, const struct mr_words *from);
 

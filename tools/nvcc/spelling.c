@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spellings that nvcc takes and clang does not (ptx/spelling.h), in a source and in the headers that it may include.
  *
- * Headers are looked for as the preprocessor would, except for the conditions around an include and for names that
+ * Headers are looked for as the preprocessor would, but conditions around an include are ignored, and so are names that
  * macros make: beside the file that includes them and in the folders of -I and -isystem. A file with such a spelling is
  * written anew, and an overlay of clang's file system shows the new text in the file's place, so that its name, its
  * lines and what lies beside it are as they were. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The architectures of -arch, -code and -gencode.
  *
- * Each that code can be made for has its PTX embedded, whatever -code says, so that of the highest is always among the
- * output. Others that exist (newer, older, of one chip alone) are left out, as long as some remain. */
+ * The PTX of each architecture that code can be made for is embedded, whatever -code says, so the highest one's always
+ * is. Other architectures (newer, older, of one chip alone) are left out, as long as some remain. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static bool add_target(struct request *request, unsigned capability)
     return true;
 }
 
-/* Each part of a comma list (in brackets or not). They only need to exist, unless `add`. */
+/* Each part of a comma list, in brackets or not. Adds them if `add`; else they only need to exist. */
 static bool read_codes(struct request *request, const char *list, bool add)
 {
     for (list += *list == '['; *list;) {

@@ -13,7 +13,7 @@ struct request {
     const char *input, *output;
     unsigned target;     /* capability times ten */
     bool verbose;        /* tell what kernels use */
-    bool relocatable;    /* names may be missing that a later link has */
+    bool relocatable;    /* names may be missing: a later link brings them */
     bool join_products;  /* products and sums that name no rounding may become one operation */
     struct mr_words entries; /* the kernels that are wanted; none: all */
     bool help, version;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Extensions of BLAS without sums: matrices added and transposed, scaled by a diagonal, packed and unpacked. A part is
- * some columns. */
+/* Extensions of BLAS that have no sums of many elements: adding and transposing matrices, scaling by a diagonal,
+ * packing and unpacking triangles. A part is some columns. */
 #include <complex.h>
 #include <string.h>
 

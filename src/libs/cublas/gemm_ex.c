@@ -6,7 +6,7 @@
 
 /* A combination that the manual lists: what is computed in, the scalars, A and B, C. */
 struct combination {
-    cublasComputeType_t compute; /* the plain one: others that compute in the same way count as it */
+    cublasComputeType_t compute; /* the plain one, for which the others that compute in the same way stand too */
     cudaDataType scale, ab, c;
 };
 
@@ -55,7 +55,7 @@ static const struct combination *find(cublasComputeType_t compute, cudaDataType 
     return NULL;
 }
 
-/* Whether any combination has the type: others are wrong, not merely refused. */
+/* Whether any combination has the type. A type that none has is wrong, not merely refused. */
 static bool is_known(cudaDataType type)
 {
     for (unsigned i = 0; i < sizeof combinations / sizeof *combinations; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Level 1: vectors. What goes element by element is done in parts; a sum is one part, so that its order is always the
- * same. */
+/* Level 1: vectors. Functions that treat each element by itself are done in parts; a sum is one part, so that its order
+ * is always the same. */
 #include <complex.h>
 #include <string.h>
 
@@ -300,7 +300,8 @@ static void run_asum(void *data, uint64_t first, uint64_t end)
     int n = (int)r->n;
     (void)first, (void)end;
     int twice = r->n <= INT_MAX / 2 ? 2 * n : 0;
-    /* OpenBLAS 0.3.21 is wrong about complex vectors without gaps on processors with AVX-512: that is a real sum. */
+    /* OpenBLAS 0.3.21 computes complex vectors without gaps wrongly on processors with AVX-512. They are a sum of real
+     * elements, which it computes rightly. */
     if (r->type == MR_CPU_C && r->incx == 1 && twice)
         *(float *)r->result = mr_cpu.sasum(&twice, r->x, &r->incx);
     else if (r->type == MR_CPU_S || r->type == MR_CPU_C)
@@ -325,7 +326,8 @@ static double magnitude(const struct level1 *r, int64_t i)
     }
 }
 
-/* The first of equals, counted from 1; 0 for an empty vector. `conjugate` says: the smallest. */
+/* The place of the largest or (`conjugate`) smallest element, the first of equals, counted from 1; 0 for an empty
+ * vector. */
 static void run_extreme(void *data, uint64_t first, uint64_t end)
 {
     const struct level1 *r = data;

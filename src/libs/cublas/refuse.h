@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that libcublas exports and does not have. */
+/* Functions that libcublas exports and cannot do. */
 #ifndef MR_CUBLAS_REFUSE_H
 #define MR_CUBLAS_REFUSE_H
 

@@ -129,7 +129,7 @@ static cublasStatus_t get(const struct mr_form *form, const struct attribute *ta
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* The functions of one kind of descriptor but for its start. */
+/* The functions of one kind of descriptor, except the one that makes it. */
 #define KIND(name, handle, desc, attributes, table) \
     cublasStatus_t mr_cublaslt_##name##Destroy(const struct mr_form *form, handle desc) \
     { \

@@ -63,8 +63,8 @@ bool mr_lt_has_types(cublasComputeType_t compute, cudaDataType_t scale, cudaData
     }
 }
 
-/* Types that hardware calls wrong, and not merely absent: A and B of two kinds, or C and D, or scalars of another kind
- * than the elements. */
+/* Types that hardware calls wrong, not merely unsupported: A and B differ in kind, or C and D do, or the scalars differ
+ * from the elements. */
 static bool contradicts(cublasComputeType_t compute, cudaDataType_t scale, cudaDataType_t a, cudaDataType_t b,
                         cudaDataType_t c, cudaDataType_t d)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that libcublasLt exports and does not have. */
+/* Functions that libcublasLt exports and cannot do. */
 #ifndef MR_CUBLASLT_REFUSE_H
 #define MR_CUBLASLT_REFUSE_H
 

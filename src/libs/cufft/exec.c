@@ -8,7 +8,7 @@
 #include "libs/math/driver.h"
 #include "libs/math/work.h"
 
-/* One step that waits in a stream or a graph; or all of them, by members. */
+/* What is submitted: one step of a program; or all steps, in parts of some members of the batch. */
 struct record {
     struct mr_fft_program *program;
     int step;
@@ -221,8 +221,8 @@ cufftResult mr_cufft_XtSetWorkArea(const struct mr_form *form, cufftHandle plan,
     return mr_cufft_SetWorkArea(form, plan, areas[0]);
 }
 
-/* There is one way to compute, whose work area is as small as it can be. As on hardware, a plan that is made can be
- * asked for the smallest alone. */
+/* There is one way to compute, and its work area is as small as it can be. As on hardware, once a plan is made only the
+ * smallest work area can be asked for. */
 cufftResult mr_cufft_XtSetWorkAreaPolicy(const struct mr_form *form, cufftHandle plan, cufftXtWorkAreaPolicy policy,
                                          size_t *size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening FFTW, and the plans that were made: a list, of which some that nobody uses are kept for the next. */
+/* Opening FFTW, and the list of the plans that were made. Some plans that are not in use stay in it for later calls. */
 #include "libs/cufft/fftw.h"
 
 #include <dlfcn.h>
@@ -106,7 +106,7 @@ bool mr_fftw_open(bool wide)
     return is_open;
 }
 
-/* FFTW asks only for the pointers' boundaries when it estimates; it writes nothing. */
+/* When FFTW estimates, it looks only at the boundaries on which the pointers stand, and writes nothing. */
 static void *plan_for(const struct fftw *fftw, const struct mr_lines_key *key)
 {
     static _Alignas(64) char places[2][64];

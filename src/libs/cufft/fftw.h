@@ -2,9 +2,9 @@
 /* FFTW, as this library uses it: transforms of *lines*, elements in a row, some lines at a time.
  *
  * FFTW 3 is opened at the first plan, never linked: its licence is the GPL (docs/math-libraries.md). Its planner
- * is not for several threads at once. Here one lock guards it; and FFTW is told to lock it itself as well, because
- * the program may use the same library. Plans are made by FFTW's estimate, without measuring: so they are the same
- * on every run, and results are, too. */
+ * may not be used by several threads at once. Here one lock guards it. FFTW is told to lock it as well, because the
+ * program may use the same library. Plans are made by FFTW's estimate, without measuring: so they are the same on every
+ * run, and so are the results. */
 #ifndef MR_CUFFT_FFTW_H
 #define MR_CUFFT_FFTW_H
 

@@ -252,7 +252,7 @@ static cufftResult new_plan(const struct mr_form *form, cufftHandle *plan, cufft
     if (status == CUFFT_SUCCESS)
         status = make(form, fft, wanted, NULL);
     if (status != CUFFT_SETUP_FAILED)
-        *plan = handle; /* as on hardware, also of a plan that has come to nothing */
+        *plan = handle; /* as on hardware, also if the plan could not be made */
     if (status != CUFFT_SUCCESS)
         (void)mr_cufft_Destroy(form, handle);
     return status;

@@ -15,7 +15,7 @@ void mr_fft_area_drop(struct mr_fft_area *area)
 
 struct mr_fft_area *mr_fft_area_new(size_t size)
 {
-    /* More than the machine has could be promised, but not used. */
+    /* The system could promise more memory than the machine has, but it could not be used. */
     size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     struct mr_fft_area *area = size <= memory ? malloc(sizeof *area) : NULL;
     if (!area)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making programs: which steps, in which order, and where their lines lie.
  *
- * Complex to complex: the last axis from the input to the output, then the others in the output. Real to complex: the
- * same. Complex to real: the last axis comes last; the others go into the work area first, so that the input stays as
- * it is. In place there is nothing but the one memory. */
+ * From complex to complex, and from real to complex, the last axis is transformed first, from the input to the output,
+ * then the others in the output. From complex to real the last axis comes last; the others are transformed into the
+ * work area, so that the input stays as it is. In place, input, output and work area are one. */
 #include "libs/cufft/program.h"
 
 #include <stdlib.h>

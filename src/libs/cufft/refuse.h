@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that libcufft exports and does not have. */
+/* Functions that libcufft exports and cannot do. */
 #ifndef MR_CUFFT_REFUSE_H
 #define MR_CUFFT_REFUSE_H
 

@@ -239,7 +239,7 @@ static void run_chunk(const struct mr_fft_step *step, const char *from, char *to
             unpack_pair(low, high, w, first);
             unpack_pair(high, low, v, second);
         } else {
-            if (k == 0) /* these two are real by their nature */
+            if (k == 0) /* the first and the last are always real */
                 low[1] = high[1] = 0;
             pack_pair(low, high, w, first);
             pack_pair(high, low, v, second);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cuFFT has for several GPUs, of which there is one: such plans can't be made, so nothing executes them. And
- * callbacks, which are machine code for a GPU: refused, by name. */
+/* Functions for several GPUs: such plans can't be made here, so nothing executes them. And callbacks, which are machine
+ * code for a GPU: they are refused by name. */
 #include <stdlib.h>
 
 #include "libs/cufft/fft.h"

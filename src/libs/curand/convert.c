@@ -2,8 +2,8 @@
 /* Words to integers, uniform, normal and log-normal numbers, in cuRAND's order of operations.
  *
  * Normal numbers are made in pairs by the transformation of Box and Muller (1958), or one by one by the inverse of the
- * distribution. On the device NVIDIA's library uses the GPU's functions, ours the C library's: the last bits may
- * differ. On the host both use the C library's. */
+ * distribution. On the device NVIDIA's library uses the GPU's functions and Millrace the C library's, so the last bits
+ * may differ. On the host both use the C library's. */
 #include "libs/curand/convert.h"
 
 #include <math.h>

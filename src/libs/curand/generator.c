@@ -52,7 +52,8 @@ static void renew(struct mr_generator *generator, uint64_t place)
     generator->place = place;
 }
 
-/* As renew, where numbers have been drawn: NVIDIA's Philox then goes back to a quarter of the place. */
+/* As renew, for a generator that has made numbers: Philox then goes back to a quarter of the place, as NVIDIA's does.
+ */
 static void restart(struct mr_generator *generator)
 {
     bool is_back = generator->type == CURAND_RNG_PSEUDO_PHILOX4_32_10 && generator->source;
@@ -109,7 +110,7 @@ static curandRngType_t kind_of(curandRngType_t type)
     }
 }
 
-/* Whether Millrace has the generator; the log says why not. */
+/* Whether Millrace has the generator. If not, the log says why. */
 static bool is_there(const struct mr_form *form, curandRngType_t type)
 {
     switch (type) {

@@ -38,7 +38,7 @@ static double quotient(const double *over, const double *under, double x)
     return a / b;
 }
 
-/* How far below the middle the distribution is p, 0 < p <= 1/2. */
+/* How far below the mean the distribution function is p, for 0 < p <= 1/2. */
 static double below(double p)
 {
     double q = 0.5 - p;

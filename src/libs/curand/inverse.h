@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inverse of the normal distribution: one number for one word. It is reached from the nearer end, so that both
- * tails are as exact. */
+/* The inverse of the normal distribution: one number for one word. It is computed from the nearer end, so that both
+ * tails are equally exact. */
 #ifndef MR_CURAND_INVERSE_H
 #define MR_CURAND_INVERSE_H
 

@@ -118,7 +118,7 @@ static void skip_mrg(uint32_t *s, uint64_t n)
 void mr_lanes_start_mrg(struct mr_lanes *lanes, const struct mr_generator *generator)
 {
     uint64_t each = generator->place / lanes->count, more = generator->place % lanes->count, seed = generator->seed;
-    /* Seed 0 leaves the state that the generator's author starts with. */
+    /* With seed 0 the state is the one that the generator's author starts with. */
     uint64_t low = seed ? (uint32_t)seed ^ 0x55555555u : 1, high = seed ? (uint32_t)(seed >> 32) ^ 0xaaaaaaaau : 1;
     struct matrix a = step_1, b = step_2;
     uint32_t start[MR_LANE_WORDS];

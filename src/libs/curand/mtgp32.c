@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MTGP32 (Saito and Matsumoto, Variants of Mersenne Twister suitable for graphic processors, 2013), of period 2^11213
- * - 1.
+/* MTGP32 (Saito and Matsumoto, Variants of Mersenne Twister suitable for graphic processors, 2013). Its period is
+ * 2^11213 - 1.
  *
  * A lane is one generator with parameters of its own (mtgp32.def). A lane gives 256 results, then the next lane has its
  * turn. Calls go on where the one before stopped, also within a lane's 256. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The logarithm of the least number above 0 that a double holds, rounded: what is less likely has no column. */
+/* The logarithm of the smallest double above 0, rounded. A count whose probability is smaller has no column. */
 #define LEAST -745.13321910194122
 
 static double logarithm_of(double mean, unsigned count)
@@ -35,8 +35,8 @@ static void bounds(double mean, unsigned *first, unsigned *length)
     *length = high - low;
 }
 
-/* Fills the columns; `share` has each count's probability times the length. Going round, each column that is not full
- * is filled by the highest count that has a column or more. */
+/* Fills the columns; `share` has each count's probability times the length. Each column that is not full is filled up
+ * by the highest count whose share is 1 or more. */
 static void make_aliases(struct mr_poisson *p, double *share)
 {
     unsigned large = p->length;

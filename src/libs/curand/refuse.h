@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that libcurand exports and does not have. */
+/* Functions that libcurand exports and cannot do. */
 #ifndef MR_CURAND_REFUSE_H
 #define MR_CURAND_REFUSE_H
 

@@ -76,7 +76,7 @@ static void make_tables(void)
     }
 }
 
-/* Scrambled sets are tables of random numbers that NVIDIA's library holds, and that nobody published. */
+/* Scrambled sets are tables of random numbers inside NVIDIA's library, and are published nowhere. */
 static curandStatus_t no_scrambled(const struct mr_form *form)
 {
     mr_log_setup();

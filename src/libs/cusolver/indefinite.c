@@ -6,8 +6,9 @@
 
 #include "libs/cusolver/dense.h"
 
-/* One column of L D L^T: divides what is below the pivot, and takes its share from the columns behind. By rows, `step`
- * elements apart, for the upper triangle, which is treated as L's transpose from the last row on. */
+/* One column of L D L^T: divides what is below the pivot, and subtracts its share from the columns to the right. The
+ * upper triangle is treated in the same way, as rows whose elements are `step` apart, from the last row to the first.
+ */
 #define PLAIN(name, type) \
     static int name(bool lower, int n, type *a, int64_t lda) \
     { \

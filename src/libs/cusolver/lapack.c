@@ -57,7 +57,7 @@ void *mr_room_take(struct mr_room *room, size_t bytes)
     char *piece = room->at;
     room->at += MR_ROOM(bytes);
     if (room->at > room->end)
-        __builtin_trap(); /* a sum of pieces that is wrong */
+        __builtin_trap(); /* the pieces are larger than their caller said */
     return piece;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Systems and least squares with iterative refinement. Hardware factorises in a lower precision and refines the
- * solution up to the asked one; here the factorisation is in the asked precision, which needs no refinement: the number
- * of iterations is 0. Settings of solvers, precisions and tolerances are checked, kept and not used. */
+ * solution to the precision that was asked for. Here the factorisation is in that precision, so there are no
+ * iterations. Settings of solvers, precisions and tolerances are checked, kept and not used. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that libcusolver exports and does not have. */
+/* Functions that libcusolver exports and cannot do. */
 #ifndef MR_CUSOLVER_REFUSE_H
 #define MR_CUSOLVER_REFUSE_H
 

@@ -15,7 +15,7 @@ struct results {
     int max_sweeps, sort, sweeps;
 };
 
-/* Between the work, which tells, and the program, which may destroy what is told to. */
+/* Guards the objects' results: work writes them while the program may destroy the object. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void mr_results_tell(enum mr_solver_kind kind, const void *results, double residual)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles of cuSOLVER and what stands behind other pointers of its; refusals; the way into the stream. */
+/* Handles and other objects of cuSOLVER; refusals; the way into the stream. */
 #include "libs/cusolver/solver.h"
 
 #include <stdarg.h>

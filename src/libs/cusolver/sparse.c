@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sparse part of cuSOLVER: handles, systems, an eigenvalue, orders. The functions `…Host` get host memory and
- * compute on the calling thread. The others get device memory and compute in stream order; the singularity that they
- * tell is the host's, so they wait for the stream. */
+ * compute on the calling thread. The others get device memory and compute in stream order. They tell in host memory
+ * whether the matrix is singular, so they wait for the stream. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sparse systems on the thread that runs the part: QR, Cholesky, inverse iteration; an order of rows that keeps factors
- * small. No CPU library is below: those of SuiteSparse that solve as cuSOLVER does are under the GPL (SPQR, CHOLMOD's
- * fast half), or know double alone; these are some hundred lines. Everything is computed in double. */
+ * small. No CPU library does this: the parts of SuiteSparse that solve as cuSOLVER does are under the GPL (SPQR,
+ * CHOLMOD's fast half), or have double alone, and this takes only some hundred lines. Everything is computed in
+ * double. */
 #ifndef MR_CUSOLVER_SPARSE_KERNEL_H
 #define MR_CUSOLVER_SPARSE_KERNEL_H
 

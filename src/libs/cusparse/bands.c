@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Systems with three or five diagonals. Each is solved by Gaussian elimination, with exchange of rows where the
  * function promises pivots. A part has some right-hand sides or some systems, and works on copies of its own: the
- * diagonals are as they were, except those of interleaved batches, which the manual gives up. */
+ * diagonals stay as they were, except those of interleaved batches, which may be overwritten, as the manual says. */
 #include "libs/cusparse/older.h"
 
 #include <math.h>

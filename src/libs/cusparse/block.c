@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversions between CSR and matrices in blocks of any shape (gebsr), and among those.
  *
- * All are one: a source, in CSR or in blocks, becomes blocks of a shape; a block is there if the source has an entry in
- * it. CSR is blocks of 1 x 1. Blocks in CSR keep their zeros. A part is some block rows of the result. */
+ * All are the same work: a source, in CSR or in blocks, becomes blocks of a shape. The result has a block where the
+ * source has an entry. CSR is blocks of 1 x 1. Blocks in CSR keep their zeros. A part is some block rows of the result.
+ */
 #include "libs/cusparse/older.h"
 #include "libs/cusparse/transpose.h"
 
@@ -168,8 +169,7 @@ static cusparseStatus_t fill_blocks(const struct mr_form *form, const struct mr_
     return mr_cusparse_submit(form, sparse, mr_parts_of((uint64_t)r.rows, (uint64_t)r.each), run_fill, &r, sizeof r);
 }
 
-/* The number of entries that the description of a source needs is in device memory; none of what is done here asks for
- * it. */
+/* Stands for a source's number of entries, which is in device memory and is not needed here. */
 #define UNKNOWN 0
 
 /* ---- CSR to blocks ---- */

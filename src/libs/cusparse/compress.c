@@ -277,7 +277,7 @@ static int64_t elements(const struct pruning *r)
     return r->dense ? r->rows * r->cols : r->csr.nnz;
 }
 
-/* The threshold is the program's, or a percentage's (NULL), which the first step puts into the buffer. */
+/* The program gives the threshold; or (NULL) the first step finds that of a percentage, and puts it into the buffer. */
 static cusparseStatus_t limit(const struct mr_form *form, const struct mr_cusparse *sparse, struct pruning *r,
                               const void *given, float percentage, void *buffer)
 {

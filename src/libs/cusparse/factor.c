@@ -20,7 +20,7 @@ struct factor {
     const char *name;
 };
 
-/* The first row is found; the work of one part. */
+/* Notes the row whose pivot is zero, unless an earlier one is noted. Called by one part alone. */
 static void say_pivot(const struct factor *r, int64_t row)
 {
     if (r->found->pivot < 0)

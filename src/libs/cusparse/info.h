@@ -34,7 +34,7 @@ struct mr_info {
     int64_t order_size;
 };
 
-/* The info, or NULL if it is none of that kind. */
+/* The info, or NULL if it is not of that kind. */
 struct mr_info *mr_cusparse_info(void *info, enum mr_info_kind of);
 
 /* Waits for the stream and says which pivot is zero, or -1: ZERO_PIVOT if there is one. */

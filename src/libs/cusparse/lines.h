@@ -3,7 +3,7 @@
  * *entries* are places across, counted from 0, and values. Lines are shared out among parts by their cost: the number
  * of entries, and one for the line.
  *
- * A COO matrix has to be sorted by rows, as the manual asks. All of it reads device memory, so it belongs into parts.
+ * A COO matrix has to be sorted by rows, as the manual asks. The functions read device memory, so only parts call them.
  */
 #ifndef MR_CUSPARSE_LINES_H
 #define MR_CUSPARSE_LINES_H

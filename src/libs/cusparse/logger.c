@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the program's log of its calls goes: a file, a function, both. Levels are those of the manual: 1 for errors, 5
- * for calls; a mask has a bit for each level. */
+/* Where the program's log of its calls goes: to a file, to a function, or to both. Levels are those of the manual: 1
+ * for errors, 5 for calls; a mask has a bit for each level. */
 #include "libs/cusparse/logger.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a function that is not done refuses. */
+/* Functions that libcusparse exports and cannot do. */
 #ifndef MR_CUSPARSE_REFUSE_H
 #define MR_CUSPARSE_REFUSE_H
 

@@ -2,8 +2,8 @@
 /* Triangular systems: op(A) * C = alpha * op(B), for vectors (SpSV) and matrices (SpSM).
  *
  * Unknowns follow from each other, so they are found one after the other; parts are strips of columns. If the format
- * keeps together a row of op(A), an unknown is a sum (gathering); otherwise each unknown that is found is taken away
- * from those that are not (scattering).
+ * keeps together a row of op(A), an unknown is a sum (gathering). Otherwise each unknown that is found is subtracted
+ * from those that are still to be found (scattering).
  *
  * The analysis keeps a copy of the values in the external buffer, which the program keeps until the last solution. The
  * solutions use that copy, and updates change it. */

@@ -3,7 +3,7 @@
  *
  * Row i of C is the sum of the rows of B that row i of A names. A row's *products* are what is multiplied for it. They
  * are added up in a table by column, and read out in the columns' order. Each sum is taken in the order of A's and B's
- * entries, so parts (rows, shared out by their products) don't matter to the result.
+ * entries, so the result does not depend on how rows are shared out among parts.
  *
  * The first step counts each row's products, the second its entries; what they find lies in the program's buffers, as
  * sums over the rows before. The last step computes. */

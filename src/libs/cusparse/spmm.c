@@ -135,7 +135,7 @@ static void run(void *data, uint64_t first, uint64_t end)
             mr_math_short_of_memory(r->name);
 }
 
-/* Without a buffer: B is packed by the part that does it all. */
+/* Without a buffer one part packs B and does everything. */
 static void run_alone(void *data, uint64_t first, uint64_t end)
 {
     struct spmm r = *(const struct spmm *)data;

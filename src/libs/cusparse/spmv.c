@@ -4,7 +4,7 @@
  * If the format keeps together what the result's elements need (rows, or columns of the transpose), each element is one
  * sum: the product *gathers*. Otherwise it *scatters*: some parts add up results of their own in the external buffer,
  * which are summed in the order of the parts. A vector whose type is not the one that is computed in is converted into
- * the buffer first. Without a buffer all of it is one part. */
+ * the buffer first. Without a buffer there is one part. */
 #include "libs/cusparse/finish.h"
 #include "libs/cusparse/lines.h"
 #include "libs/cusparse/mix.h"
@@ -35,7 +35,7 @@ static uint64_t scatters(const struct cusparseSpMatDescr *a, int64_t y_size)
     return parts < SCATTERS ? parts : SCATTERS;
 }
 
-/* Whether the loops for CSR and CSC in the computed type do. Offsets and indices have one type. */
+/* Whether the loops for CSR and CSC in the computed type can be used. Offsets and indices have one type. */
 static bool is_plain(const struct spmv *r)
 {
     return (r->a.format == CUSPARSE_FORMAT_CSR || r->a.format == CUSPARSE_FORMAT_CSC) &&

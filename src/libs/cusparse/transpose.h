@@ -16,7 +16,7 @@ struct mr_transpose {
 /* Bytes of the buffer. */
 size_t mr_cusparse_transpose_bytes(int64_t rows, int64_t cols, int64_t nnz);
 
-/* Submits it. */
+/* Submits the transposition. */
 cusparseStatus_t mr_cusparse_transpose(const struct mr_form *form, const struct mr_cusparse *sparse,
                                        const struct mr_transpose *call, void *buffer)
     __attribute__((warn_unused_result));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What code calls at each load and store that was compiled by `millrace cc --check`.
  *
- * The compiler puts the calls there: they are those of its checks for kernels (-fsanitize=kernel-address), with all
- * that belongs to such a check switched off but the calls. This goes into the program itself. */
+ * The compiler makes the calls: those of its check for kernels (-fsanitize=kernel-address), of which everything except
+ * the calls is switched off. This file becomes part of the program. */
 #include <string.h>
 
 #include "libs/host/host_note.h"

@@ -273,7 +273,7 @@ static bool pass_number(struct arguments *arguments, const char **at, int *numbe
     return **at != '$';
 }
 
-/* One conversion, behind its `%`. False: the rest is not understood; so it is where arguments are named by numbers. */
+/* One conversion, behind its `%`. False: the rest is not understood. Arguments that are named by numbers are not. */
 static bool note_conversion(struct arguments *arguments, const char **at, const void *site)
 {
     const char *text = NULL;
@@ -350,7 +350,7 @@ WRAP(int, vsprintf, char *to, const char *format, va_list list)
     return print_into(to, (size_t)1 << 30, format, list, CALLER);
 }
 
-/* Those with arguments go on to those with a list. */
+/* A function that takes arguments calls the one that takes a list of them. */
 #define GO_ON(call) \
     va_list list; \
     va_start(list, format); \

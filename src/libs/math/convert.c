@@ -86,7 +86,7 @@ static void make_tables(void)
     }
 }
 
-/* The nearest entry, the even one of two; beyond the largest number, that. */
+/* The nearest entry, the even one of two that are as near. Larger numbers become the largest entry. */
 static uint8_t float_to_small(const float *table, unsigned largest, float value)
 {
     unsigned sign = signbit(value) ? 0x80 : 0;

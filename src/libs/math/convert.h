@@ -12,8 +12,8 @@
 unsigned mr_element_size(cudaDataType_t type);
 bool mr_element_is_complex(cudaDataType_t type);
 
-/* Columns of `rows` elements of `type`, `ld` elements apart, to float or double (`wide`), rows * (2 if complex) apart.
- */
+/* Converts columns of `rows` elements of `type`, which lie `ld` elements apart, to float, or to double if `wide`. The
+ * results have no gaps; a complex element is two numbers. */
 void mr_load(cudaDataType_t type, const void *from, int64_t ld, int64_t rows, int64_t columns, bool wide, void *to);
 
 /* The other way. Results are rounded to nearest, ties to even; integers are limited to what their type holds. */

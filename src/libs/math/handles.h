@@ -14,8 +14,8 @@ void *mr_math_handle_of_number(int number);
 /* A handle for the object; NULL if the table is full. Any thread, as all of these. */
 void *mr_math_handle_new(void *object);
 
-/* The object, or NULL if the handle is not live. No reference is taken: who destroys a handle that another thread uses
- * makes that thread's call undefined, as the manuals say. */
+/* The object, or NULL if the handle is not live. No reference is taken: if a program destroys a handle that another
+ * thread uses, that thread's call is undefined, as the manuals say. */
 void *mr_math_handle_find(const void *handle);
 
 /* Ends the handle; the object, or NULL if it was not live. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LU without exchanges, by halves: the left half, what it does to the right one, the rest of the right one. So most of
- * the work is in products. */
+/* LU without exchanges, by halves: the left half is factorised, its effect on the right half is computed, then what is
+ * left of the right half is factorised. So most of the work is in products. */
 #include "libs/math/lu.h"
 
 #include <complex.h>

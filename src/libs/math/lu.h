@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LU without exchanges of rows, which LAPACK has not. */
+/* LU without exchanges of rows, which LAPACK doesn't have. */
 #ifndef MR_MATH_LU_H
 #define MR_MATH_LU_H
 

@@ -77,7 +77,7 @@ static bool same_stream(const struct mr_side *one, const struct mr_side *other)
     return one->stream == other->stream && (one->stream || one->stream_kind != MR_STREAM_MADE);
 }
 
-/* One of them is in the legacy default stream, the other in a stream that doesn't wait for it. */
+/* If one side is in the legacy default stream and the other in a stream that doesn't wait for it, the latter side. */
 static const struct mr_side *apart_from_legacy(const struct mr_side *one, const struct mr_side *other)
 {
     if (one->stream_kind == MR_STREAM_LEGACY && other->stream_kind == MR_STREAM_NONBLOCKING)

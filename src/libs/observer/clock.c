@@ -77,7 +77,7 @@ void obs_clock_drop(const struct obs_clock *clock)
     node_drop((struct obs_clock *)clock);
 }
 
-/* The caller's reference to a node turned into one to a node that nobody else has; NULL when memory is short, and the
+/* Turns the caller's reference to a node into one to a node that nobody else has. NULL when memory is short: the
  * reference is then still to `node`. */
 static struct obs_clock *node_own(struct obs_clock *node)
 {
@@ -96,7 +96,7 @@ static struct obs_clock *node_own(struct obs_clock *node)
     return own;
 }
 
-/* The caller's reference to a node turned into one to a tree of a higher level. */
+/* Turns the caller's reference to a node into one to a tree of a higher level. */
 static struct obs_clock *node_grow(struct obs_clock *node, uint32_t level)
 {
     while (node && node->level < level) {

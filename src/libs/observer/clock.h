@@ -8,10 +8,10 @@
  * A clock is never changed once it is shared. It is a tree: a leaf holds the ticks of OBS_CLOCK_FAN neighbouring
  * timelines, an inner node as many subtrees. Clocks that were made of each other share all that is the same, so that
  * one more tick costs a node for each level, however many timelines there are, and a join looks only at what differs.
- * NULL is the clock that knows of nothing.
+ * The clock that knows of nothing is NULL.
  *
  * Threads: obs_clock_at and obs_clock_covers may run on any thread while somebody keeps the clock. All other functions
- * need the rules' lock (operation.h); counts are no atomics. */
+ * need the rules' lock (operation.h), since counts are not atomic. */
 #ifndef MR_OBSERVER_CLOCK_H
 #define MR_OBSERVER_CLOCK_H
 

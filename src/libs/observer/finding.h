@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A finding: two operations on the same bytes that nothing orders, or one that comes after the end of its memory, or
- * one that touches what is no memory for it.
+ * one that touches memory which it may not use.
  *
  * The tools race, mem and init (race.c, mem.c, init.c) make findings, which are kept for the rest of the process; what
  * a finding points to stays as long. There is one for each kind and pair of call sites, and of mem's, for each place in
  * a kernel; later ones of the same sites are counted in it. Readers call obs_finding_count and obs_finding from any
- * thread at any time; `further`, `luck` and `pairs` alone may change later, and of the pairs those below pair_count
- * don't (it is read with acquire). */
+ * thread at any time. Only `further`, `luck` and `pairs` may change later; pairs below pair_count, which is read with
+ * acquire, stay as they are. */
 #ifndef MR_OBSERVER_FINDING_H
 #define MR_OBSERVER_FINDING_H
 
@@ -46,14 +46,14 @@ const char *obs_finding_kind_name(enum mr_finding_kind kind);
 /* "race", "mem", "init" */
 const char *obs_finding_tool_name(enum mr_finding_kind kind);
 
-/* Of one operation, with the exact number of its bytes; else of two. */
+/* Is it about one operation, with the exact number of its bytes? Else it is about two. */
 
 static inline bool obs_finding_is_of_mem(enum mr_finding_kind kind)
 {
     return kind >= MR_FINDING_OUTSIDE;
 }
 
-/* A note says what may be wrong and need not be: it is no reason for an exit status. */
+/* A note says what may be wrong and need not be. It does not change the exit status. */
 static inline bool obs_finding_is_note(enum mr_finding_kind kind)
 {
     return kind == MR_FINDING_UNWRITTEN_PADDING || kind == MR_FINDING_UNWRITTEN_READ;
@@ -89,7 +89,7 @@ struct mr_side {
     uint32_t site; /* where the program called: sites.h; 0: not known */
     uint64_t number; /* of the call, in the order of enter; names the same call in another run only by chance */
     uint32_t thread; /* the host thread that called, from 1 up, in the order of their first calls */
-    uint64_t of_thread; /* the how-manieth call of its thread it is, from 1 up: the same in each run of the program */
+    uint64_t of_thread; /* counts the calls of its thread, from 1 up: the same in each run of the program */
     enum mr_side_stream stream_kind;
     uint64_t stream; /* cuStreamGetId's answer; 0 if there is none or it was never told */
     uint64_t work, node; /* as struct mr_observed_work has them; 0: none */

@@ -12,7 +12,7 @@ void obs_follow_begin(const struct obs_tool *tool, const struct mr_observed_driv
 /* Does this tool feed the rules? */
 bool obs_follow_is(const struct obs_tool *tool);
 
-/* As the points of that name. Calls of the driver's functions inside of enter and leave are not observed. */
+/* As the points of the same names. The driver's functions that are called in enter and leave are not observed. */
 void obs_follow_enter(const struct obs_tool *tool, struct mr_observed_call *call);
 void obs_follow_leave(const struct obs_tool *tool, struct mr_observed_call *call, CUresult status);
 void obs_follow_bind(const struct obs_tool *tool, const struct mr_observed_work *work);

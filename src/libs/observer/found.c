@@ -62,7 +62,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* Does the site alone not tell which operation it is? */
+/* Can several operations have this site? */
 static bool needs_more(const struct mr_side *side)
 {
     return side->site == 0 || side->node != 0;

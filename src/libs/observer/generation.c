@@ -31,7 +31,7 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER; /* guards what follow
 static struct obs_span *current, *aside;
 static struct obs_generation *oldest, **newest = &oldest; /* the row of those that are over */
 static size_t over;
-static size_t late; /* of those that were pushed aside, how many have not ended: their free comes late, if at all */
+static size_t late; /* those that were pushed aside and have not ended: their free comes late, if at all */
 static _Atomic uint64_t generations; /* written with the lock held */
 static const uintptr_t made_up_first = (uintptr_t)1 << 60; /* user memory ends at 2^57 at most */
 static uintptr_t made_up = (uintptr_t)1 << 60;

@@ -39,7 +39,7 @@ enum { OBS_GENERATIONS_ENDED = 16384 };
 #define OBS_ARRAYS ((uintptr_t)1 << 63)
 #define OBS_ARRAY_ROOM ((uintptr_t)1 << 36)
 
-/* A range of addresses that no memory has, `size` bytes with a gap behind them. */
+/* A range of `size` addresses that no memory has, with a gap behind it. */
 uintptr_t obs_generation_range(size_t size);
 
 /* An allocation: `made` is the operation of the call that made it, or of the stream or graph for memory in stream
@@ -54,7 +54,7 @@ uint64_t obs_generation_alias(struct obs_operation *made, uintptr_t base, size_t
  * that is alive. */
 bool obs_generation_ended(struct obs_operation *ended, uintptr_t base);
 
-/* Nothing can lie in the generation at `base` any more: it goes when it is its turn, and nothing is compared with its
+/* Nothing can lie in the generation at `base` any more: it goes when its turn comes, and nothing is compared with its
  * end. For memory whose mappings have ended. */
 void obs_generation_over(uintptr_t base);
 

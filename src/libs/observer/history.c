@@ -185,7 +185,7 @@ static enum mr_finding_kind kind_of_race(const struct mr_side *one, const struct
     return one->what == MR_SIDE_HOST || other->what == MR_SIDE_HOST ? MR_FINDING_HOST : MR_FINDING_RACE;
 }
 
-/* A use whose order to the end of the allocation is not as it should be. */
+/* Reports a use of the allocation unless its end comes after the use, and not by luck alone. */
 static void report_end(const struct obs_history *history, const struct obs_operation *user,
                        const struct obs_touched *touched, const struct obs_told *told)
 {

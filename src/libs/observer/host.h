@@ -4,8 +4,8 @@
  *
  * An access is an operation of the host: it comes after all that the host knows, and whatever the host asks for later
  * comes after it. In a host function it belongs to the host function's operation. Neighbouring accesses of one place in
- * the code are told together: the first at once, the others when the thread calls next, or when they are as many as
- * have been told. */
+ * the code are told together: the first at once, the others when the thread calls next, or when there are as many of
+ * them as have been told. */
 #ifndef MR_OBSERVER_HOST_H
 #define MR_OBSERVER_HOST_H
 
@@ -23,7 +23,7 @@ void obs_host_begin(void);
 typedef void obs_host_look(uintptr_t first, size_t size, bool stores, const void *site);
 void obs_host_tell(obs_host_look *look);
 
-/* The running thread calls: what it has touched until now has been touched. */
+/* The running thread calls: tells all that it has touched until now. */
 void obs_host_settle(void);
 
 /* A host function begins on this thread, or ends (NULL). A reference is kept. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tool mem: finds kernels, copies and fills that touch what is no memory for them, and memory that nobody frees.
+/* The tool mem: finds kernels, copies and fills that touch memory which they may not use, and memory that nobody frees.
  *
  * The rules (order.h) tell which allocations there are and when they end; the boxes that works touch are compared with
  * them (mem_fault.h), and so is what the host's own code touches, where that is told of (host.h). Options: "leaks" also

@@ -81,7 +81,7 @@ static bool is_kernel(const struct mr_observed_work *work)
     return work->kind == MR_OBSERVED_KERNEL;
 }
 
-/* Memory that is the host's own, seen by a kernel. Behind registered memory it is a matter of that. */
+/* A kernel touches memory that is the host's own. Close behind registered memory, it counts as outside of that. */
 static enum mr_finding_kind kind_of_foreign(uintptr_t first)
 {
     struct obs_generation_view below;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The libraries and programs that have code in the process, those included that were unloaded again: so that an address
- * which was noted while a library was there can be named when the process is gone. */
+/* The libraries and programs that have code in the process, also those that were unloaded again: an address that was
+ * noted while a library was there can then be named when the process is gone. */
 #ifndef MR_OBSERVER_MODULES_H
 #define MR_OBSERVER_MODULES_H
 

@@ -108,8 +108,8 @@ void obs_context_end(struct obs_context *context);
  * CU_STREAM_LEGACY are the context's legacy stream, CU_STREAM_PER_THREAD the thread's own. NULL: no such stream is
  * known, or memory is short. */
 struct obs_stream *obs_stream_find(CUstream handle, CUcontext context, uint64_t thread);
-/* The one that works say they are in; `known` is what the call's parameters say, NULL for nothing. It is made if
- * nobody has heard of it. */
+/* The stream that a work says it is in; `known` is the one that the call's parameters name, or NULL. It is made if it
+ * is new. */
 struct obs_stream *obs_stream_of_work(uint64_t id, CUcontext context, struct obs_stream *known);
 struct obs_stream *obs_stream_made(uint64_t handle, uint64_t id, CUcontext context, bool blocking);
 void obs_stream_end(struct obs_stream *stream);
@@ -117,8 +117,8 @@ void obs_stream_end(struct obs_stream *stream);
 void obs_list_add(struct obs_list *list, struct obs_stream *stream);
 void obs_list_remove(struct obs_list *list, struct obs_stream *stream);
 
-/* Memory of another process that this one has opened several times is given back with the last one. Opened says whether
- * it is the first time, closed whether it was the last. */
+/* Memory of another process may be opened several times, and is given back when it is closed for the last time. The
+ * first function says whether this is the first time, the second whether it was the last. */
 bool obs_import_opened(uint64_t base);
 bool obs_import_closed(uint64_t base);
 
@@ -132,7 +132,7 @@ struct obs_flag *obs_flag_find(uint64_t address, bool make);
 /* The memory is another's from now on. */
 void obs_flags_forget(uint64_t base, size_t size);
 
-/* A timeline for whoever needs one, and the tick it stands at: work goes on from the next. `lane` is who begins it: a
+/* A timeline for whatever needs one, and the tick it stands at: work goes on from the next. `lane` begins the work: a
  * timeline is used again if the lane knows of all that was on it. 0: there is none. */
 uint32_t obs_timeline_take(const struct obs_lane *lane, uint64_t *tick);
 /* One that nobody has had. 0: there is none. */

@@ -5,14 +5,14 @@
  * call. It stands on a timeline, at a tick, and knows what has happened when it begins: all that its clock says, all
  * that stands before it on its own timeline, and all that its lane of the host had done when it was asked for.
  *
- * A lane is what the order of host calls is known of. There is one for the whole process, in which a call that
- * returned before another began is the earlier one; or, if the host's threads are taken strictly, one for each thread,
- * in which the calls of other threads count only if something that the program does orders them. The stamps of a lane
- * are ticks of its timeline: one is taken when a call begins and another when it returns. What the host does inside of
- * a call has the stamp of the return: until then nothing comes after it.
+ * A lane is a row of host calls whose order is known. There is one for the whole process: a call that returned before
+ * another began is the earlier one. Or, if the host's threads are taken strictly, there is one for each thread, and
+ * the calls of other threads count only if something that the program does orders them. The stamps of a lane are ticks
+ * of its timeline: one is taken when a call begins and another when it returns. What the host does inside of a call
+ * has the stamp of the return: until then nothing comes after it.
  *
- * A step of a graph's run is known outside of the run as a part of the launch alone: who comes after the launch comes
- * after all its steps. So clocks of other work need not name the timelines of graphs.
+ * Outside of its run, a step of a graph is known only as a part of the launch: what comes after the launch comes after
+ * all its steps. So clocks of other work need not name the timelines of graphs.
  *
  * An edge is documented, or only known by luck: hardware behaves so, but no manual promises it. Where the difference
  * is asked for (obs_order_begin), operations carry two clocks.
@@ -98,8 +98,8 @@ void obs_operation_drop(struct obs_operation *operation);
 /* Takes what was put aside. Needs the rules' lock. */
 void obs_operation_sweep(void);
 
-/* The rules' lock: of clocks and of the objects' table. It is the last lock: who holds it takes no other and calls
- * neither the shadow nor the driver. */
+/* The rules' lock: of clocks and of the objects' table. It is the last lock: a thread that holds it takes no other and
+ * calls neither the shadow nor the driver. */
 void obs_order_lock(void);
 void obs_order_unlock(void);
 

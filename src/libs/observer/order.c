@@ -188,7 +188,7 @@ struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, 
     return operation;
 }
 
-/* Something of which nobody asks, in the legacy stream of another context. */
+/* A work in the legacy stream of another context, whose operation nothing keeps. */
 static void pass(struct obs_stream *legacy, uint64_t stamp)
 {
     struct obs_operation *operation = obs_order_work(legacy, stamp, true, NULL);

@@ -71,7 +71,7 @@ void obs_order_of_context(struct obs_context *context, struct obs_point *out);
 void obs_order_reset(struct obs_context *context);
 /* The host knows it from now on. `edges`: OBS_EDGES_ALL if it is so by luck alone; OBS_EDGES_DOCUMENTED for both. */
 void obs_order_known(const struct obs_point *point, enum obs_edges edges);
-/* Streams of the context that have no work but such as the host knows to be done are idle from now on. */
+/* Streams of the context all of whose work the host knows to be done are idle from now on. */
 void obs_order_settle(struct obs_context *context);
 void obs_order_settle_stream(struct obs_stream *stream);
 

@@ -2,9 +2,9 @@
 /* The rules for graphs (plan.h, order_call.h): instantiating, launching, and the steps of a run.
  *
  * A step comes after the steps that its edges name and after all that the launch comes after. Its operation is made
- * when it begins, for then all before it have begun. Nodes that don't begin (empty ones, those that are off) pass on
- * what they come after. A body of a conditional node that begins again comes after all that it did the time before.
- * Launches of one executable graph are in order, in whichever streams they are. */
+ * when it begins, since all that come before it have begun by then. Nodes that don't begin (empty ones, those that are
+ * off) pass on what they come after. A body of a conditional node that begins again comes after all that it did the
+ * time before. Launches of one executable graph are in order, in whichever streams they are. */
 #include <stdlib.h>
 
 #include "libs/observer/order_call.h"

@@ -120,7 +120,7 @@ static void ends(struct obs_call *call, uint64_t base)
         call->view.base = 0;
 }
 
-/* What begins at `base` and goes with this call. */
+/* Does this call end what begins at `base`? Fills in the call's view of it. */
 static bool goes(struct obs_call *call, uint64_t base)
 {
     if (!obs_generation_at((uintptr_t)base, UINT64_MAX, &call->view) || call->view.base != base)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tool pages: what the code of programs that nobody has compiled for it does with memory that both sides can use.
+/* The tool pages: what the code of programs that were not compiled for it does with memory that both sides can use.
  *
  * Pinned and managed allocations get pages of a file in memory in place of their own. When work has been queued, the
  * pages are taken out of the process's view (madvise), and the next access to one of them is a fault that the system
- * tells this tool of (userfaultfd): also one that the system makes itself, in read(2) or write(2), which just waits a
- * moment. Contents stay where they are, in the file. So the tool sees the first touch of each page since the latest
- * work was queued: the byte, whether it is read or written, and by which thread.
+ * tells this tool of (userfaultfd). An access that the system makes itself, in read(2) or write(2), is one too: it
+ * waits a moment. Contents stay where they are, in the file. So the tool sees the first touch of each page since the
+ * latest work was queued: the byte, whether it is read or written, and by which thread.
  *
  * A fault of the driver (on its own threads, or on a thread that is inside of a call) opens the whole allocation again.
  * A fault of the program's code is noted, as one byte that the host touches (host.h), and opens some pages from there
@@ -129,7 +129,7 @@ static struct thread *find_thread(int id)
     return thread;
 }
 
-/* Does the program's own code run there? Of a thread that is not known, nothing is: it may be the driver's. */
+/* Does the program's own code run there? A thread that is not known may be the driver's. */
 static bool runs_program(const struct thread *thread)
 {
     return thread &&
@@ -139,7 +139,7 @@ static bool runs_program(const struct thread *thread)
 
 /* ---- pages ---- */
 
-/* Puts pages that are not there into the process's view, and wakes who waits for them. */
+/* Puts pages that are not there into the process's view, and wakes threads that wait for them. */
 static void put_pages(uintptr_t first, uintptr_t end, bool for_reading)
 {
     while (first < end) {
@@ -149,7 +149,7 @@ static void put_pages(uintptr_t first, uintptr_t end, bool for_reading)
             return;
         if (more.mapped > 0) {
             first += (uintptr_t)more.mapped;
-        } else if (errno == EEXIST) { /* somebody else was faster; who waits there is to be woken */
+        } else if (errno == EEXIST) { /* another thread was faster; threads that wait there are to be woken */
             struct uffdio_writeprotect write = {.range = {.start = first, .len = PAGE}};
             struct uffdio_range wake = {.start = first, .len = PAGE};
             if (!for_reading && sees_writes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of CPython, read by the layouts that its public headers give for each version. The type of every object that
- * is taken for code is compared before it is believed. */
+/* Frames of CPython, read by the layouts that its public headers give for each version. What is taken for a code object
+ * is used only if its type says that it is one. */
 #include "libs/observer/python.h"
 
 #include <dlfcn.h>
@@ -18,11 +18,11 @@ enum { NONE = 0xffff, NAMES = 4096 };
  * record that points to it. 3.11 and 3.12 have one step between the thread and its frame. */
 struct layout {
     unsigned minor;
-    uint16_t thread_frame, step;                        /* step: NONE where the thread points to the frame */
-    uint16_t previous, code, at, owner;                 /* of a frame; owner NONE: has none */
-    uint16_t instructions, filename, name, first_line;  /* of code; instructions NONE: `at` is an index */
-    uint16_t text;                                      /* of a string of ASCII characters: where they begin */
-    unsigned unit;                                      /* bytes of what an index counts */
+    uint16_t thread_frame, step; /* step: NONE where the thread points to the frame */
+    uint16_t previous, code, at, owner; /* of a frame; owner NONE: has none */
+    uint16_t instructions, filename, name, first_line; /* of code; instructions NONE: `at` is an index */
+    uint16_t text; /* of a string of ASCII characters: where they begin */
+    unsigned unit; /* bytes of what an index counts */
 };
 
 static const struct layout layouts[] = {

@@ -2,8 +2,9 @@
 /* The schedule: works that live, those of them that are held, host threads, and the choice between these.
  *
  * A chain is what has one priority in a random schedule: the works of a stream, a step of a graph, a host thread. It is
- * named by numbers that are the same in each run: a stream by how-manieth it was when its first work came, a step by
- * its node, a thread by its number. Its priority is a draw from seed and name, so that no order of arrival matters. */
+ * named by numbers that are the same in each run: a stream by its place in the order in which the first works of
+ * streams came, a step by its node, a thread by its number. Its priority is drawn from seed and name, so that no order
+ * of arrival matters. */
 #include "libs/observer/schedule.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 enum { NO_LIST = UINT32_MAX, FIRST_ROOM = 64 };
 
 struct live {
-    uint64_t work, order; /* order: how-manieth work it is */
+    uint64_t work, order; /* order: its number among the works that were queued */
     uint64_t stream, chain;
     struct obs_operation_name name; /* node 0 */
     uint32_t next; /* in its list of the table, or in the free list */
@@ -344,7 +345,7 @@ static bool look_at_until(struct obs_schedule *schedule)
     return thread || schedule->held_count > 0;
 }
 
-/* The end of a work, or of a step. With its run a step is over that was left out. */
+/* The end of a work, or of a step. A step that was left out is over when its run is. */
 static void count_end(struct progress *progress, const struct obs_operation_name *of, const struct live *live,
                       uint64_t node)
 {

@@ -16,7 +16,7 @@
  *             "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", 2010)
  *
  * A witness is a plain schedule in which one operation is held until another is done. An operation is a call of the
- * program, named by its host thread and by the how-manieth call of its thread it is; or one of the works that the call
+ * program, named by its host thread and by its number among the calls of that thread; or one of the works that the call
  * queues; or one step of a graph that it launches. It is done when the call has returned and its works, or the work or
  * step named, have ended. What the program's own code does between two calls of a thread is an operation as well: it
  * begins when the first of them returns, and is done when the thread makes the next one. `until` may also be all the
@@ -91,7 +91,7 @@ bool obs_schedule_bound(struct obs_schedule *schedule, uint64_t work, uint64_t s
 /* May the work (node 0), or the step of it, begin now? A work that was never bound may. */
 bool obs_schedule_ask(struct obs_schedule *schedule, uint64_t work, uint64_t node);
 
-/* The held ones will be asked about again: who isn't then is ready no longer. */
+/* The held ones will be asked about again: one that isn't is no longer ready. */
 void obs_schedule_forget(struct obs_schedule *schedule);
 
 /* A work or step has ended; a call is about to return. True: what was held may begin now, so it is to be asked about

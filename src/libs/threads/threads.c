@@ -2,8 +2,8 @@
 /* libmillrace-threads.so: the functions of POSIX and C11 by which threads order each other. Each does what the C
  * library's does, and tells of it (observe/threads.h).
  *
- * Of a lock for reading and writing, readers count as ordered among each other: that hides races, and makes no false
- * ones. A condition counts as a way to order threads by itself, beside its mutex. */
+ * Readers of a lock for reading and writing count as ordered among each other: that hides some races and makes up none.
+ * A condition counts as a way to order threads by itself, beside its mutex. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ static void tell(_Atomic(mr_threads_tell *) *what, uintptr_t object, const void 
 #define ACQUIRED(object) tell(&millrace_threads.acquired, (uintptr_t)(object), __builtin_return_address(0))
 #define RELEASED(object) tell(&millrace_threads.released, (uintptr_t)(object), __builtin_return_address(0))
 
-/* The C library's function. Conditions have had another form once, under an older version. */
+/* The C library's function. Conditions once had another form, which lives on under an older version. */
 static void *find(_Atomic(void *) *known, const char *name)
 {
     void *function = atomic_load_explicit(known, memory_order_acquire);

@@ -20,9 +20,9 @@ struct name {
 /* A file with code. */
 struct names_module;
 
-/* Opens the file at `path`. `build_id` is in hexadecimal, "" for none: a file with another is not the one that was in
- * the process, and is refused; so is one that is gone, unless its build-id finds its debug file. NULL with *why set (a
- * text that stays). */
+/* Opens the file at `path`. `build_id` is in hexadecimal, "" for none. A file with another build-id is not the one that
+ * was in the process, and is refused; so is a file that is gone, unless its build-id finds its debug file. NULL with
+ * *why set (a text that stays). */
 struct names_module *names_open(const char *path, const char *build_id, const char **why);
 void names_close(struct names_module *module);
 

@@ -118,8 +118,8 @@ static bool add(struct name **names, size_t *count, struct name name, const char
     return true;
 }
 
-/* The unit that holds the address. Clang makes no table of them. Where some units come from clang, the table has those
- * of the others, and may answer one of these for any address between; so units are asked themselves, one by one. */
+/* The unit that holds the address. The table of units lacks those that come from clang, and may answer one of the
+ * others for an address in a unit of clang's. So each unit is asked by itself. */
 static Dwarf_Die *find_unit(Dwfl_Module *module, GElf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);

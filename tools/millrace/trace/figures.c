@@ -5,8 +5,8 @@
  * happened: the work before it in its stream had ended, a work that it had to wait for (by an event, a value, or the
  * default stream's rules) had ended, or the host had submitted it. The host went on because a call that waits had
  * returned: then the path goes on with the work that the call waited for. A thread that had waited for nothing may have
- * been told by another one: then the latest wait of any thread counts. The path ends at a host that waited for nothing.
- */
+ * been told by another one: then the latest wait of any thread counts. The path ends where no thread of the host had
+ * waited for anything. */
 #include <stdlib.h>
 #include <string.h>
 

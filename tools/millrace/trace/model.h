@@ -13,7 +13,7 @@
  * - A range is what the program says that it does (NVTX): one of a thread, one of the process, or a mark, which is a
  *   moment.
  *
- * All members of a process that point to each other do so by index; NONE is no index. */
+ * Members of a process refer to each other by index; NONE stands for no index. */
 #ifndef MILLRACE_TRACE_MODEL_H
 #define MILLRACE_TRACE_MODEL_H
 
