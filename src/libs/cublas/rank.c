@@ -55,8 +55,8 @@ static void rectangle(const struct rank *r, int64_t rows, int64_t columns, const
                  left_ld, right, right_ld, beta, c, ldc);
 }
 
-/* The diagonal's block of a product that is only known to be symmetric: the whole square in a buffer, one triangle of
- * which goes in and comes out. */
+/* The diagonal's block of a product that is only known to be symmetric: the whole square is computed in a buffer. One
+ * triangle is copied to the buffer before, and back from it after. */
 static void square(const struct rank *r, int64_t width, const void *alpha, const void *a, const void *b,
                    const void *beta, char *c)
 {
@@ -82,7 +82,9 @@ static void square(const struct rank *r, int64_t width, const void *alpha, const
 
 static void diagonal(const struct rank *r, int64_t width, const void *a, const void *b, char *c)
 {
-    char uplo = r->upper ? 'U' : 'L', trans = r->trans == CUBLAS_OP_N ? 'N' : r->hermitian ? 'C' : 'T';
+    char uplo = r->upper ? 'U' : 'L', adjoint = r->hermitian ? 'C' : 'T', trans = adjoint;
+    if (r->trans == CUBLAS_OP_N)
+        trans = 'N';
     int sizes[] = {(int)width, (int)r->k, (int)r->lda, (int)r->ldb, (int)r->ldc};
     const void *alpha = mr_scalar_at(&r->alpha), *beta = mr_scalar_at(&r->beta);
     if (r->kind == RANK_K)

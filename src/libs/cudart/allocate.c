@@ -89,7 +89,7 @@ cudaError_t mr_cudaFreeHost(void *ptr)
 /* Memory that the driver does not know is ordinary host memory, and that is no error. */
 cudaError_t mr_cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr)
 {
-    CUmemorytype type = (CUmemorytype)0;
+    unsigned type = 0; /* a CUmemorytype; 0: none */
     int device = 0, managed = 0;
     void *host = NULL, *on_device = NULL;
     CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,

@@ -9,7 +9,7 @@
 struct end {
     CUarray array;
     void *pointer;
-    CUmemorytype type; /* of the memory */
+    CUmemorytype type; /* CU_MEMORYTYPE_ARRAY if `array` is set */
     size_t x, y; /* in the array, in bytes and rows */
     size_t width; /* bytes of a row */
 };
@@ -33,7 +33,8 @@ static cudaError_t array_end(cudaArray_const_t array, size_t x, size_t y, size_t
         return mr_rt_bad(cudaErrorInvalidValue,
                          "%zu bytes at %zu in row %zu do not lie in an array of %zu rows of %zu bytes", count, x, y,
                          rows, width);
-    *out = (struct end){.array = (CUarray)(uintptr_t)array, .x = x, .y = y, .width = width};
+    *out =
+        (struct end){.array = (CUarray)(uintptr_t)array, .type = CU_MEMORYTYPE_ARRAY, .x = x, .y = y, .width = width};
     return cudaSuccess;
 }
 
@@ -67,14 +68,14 @@ static cudaError_t copy_run(struct end dst, struct end src, size_t count, struct
 {
     while (count > 0) {
         size_t length = left_in_row(&dst, left_in_row(&src, count));
-        const CUDA_MEMCPY2D row = {.srcMemoryType = src.array ? CU_MEMORYTYPE_ARRAY : src.type,
+        const CUDA_MEMCPY2D row = {.srcMemoryType = src.type,
                                    .srcArray = src.array,
                                    .srcHost = src.pointer,
                                    .srcDevice = MR_PTR(src.pointer),
                                    .srcPitch = src.array ? 0 : length,
                                    .srcXInBytes = src.x,
                                    .srcY = src.y,
-                                   .dstMemoryType = dst.array ? CU_MEMORYTYPE_ARRAY : dst.type,
+                                   .dstMemoryType = dst.type,
                                    .dstArray = dst.array,
                                    .dstHost = dst.pointer,
                                    .dstDevice = MR_PTR(dst.pointer),

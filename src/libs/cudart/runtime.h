@@ -87,9 +87,9 @@ cudaError_t mr_rt_fail(cudaError_t status, const char *call) __attribute__((cold
 /* The answer of a function that is not there: cudaErrorNotSupported, and a log line. */
 cudaError_t mr_rt_refuse(const char *call) __attribute__((cold, noinline));
 
-/* Says why a call is refused, at log level info, and hands the status back. */
-cudaError_t mr_rt_bad(cudaError_t status, const char *format, ...)
-    __attribute__((cold, noinline, format(printf, 2, 3)));
+/* Says why a call is refused, at log level info. As an expression mr_rt_bad is the status, which the compiler sees. */
+void mr_rt_say_bad(const char *format, ...) __attribute__((cold, noinline, format(printf, 1, 2)));
+#define mr_rt_bad(status, ...) (mr_rt_say_bad(__VA_ARGS__), (status))
 
 /* Whether the runtime has this status. */
 bool mr_rt_error_known(cudaError_t status);

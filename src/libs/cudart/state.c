@@ -258,7 +258,7 @@ cudaError_t mr_cudaDeviceReset(void)
     return (cudaError_t)status;
 }
 
-cudaError_t mr_rt_bad(cudaError_t status, const char *format, ...)
+void mr_rt_say_bad(const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -268,7 +268,6 @@ cudaError_t mr_rt_bad(cudaError_t status, const char *format, ...)
         va_end(arguments);
         mr_log(MR_LOG_INFO, "%s", text);
     }
-    return status;
 }
 
 cudaError_t mr_rt_refuse(const char *entry)

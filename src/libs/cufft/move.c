@@ -7,8 +7,8 @@
 #include "libs/math/convert.h"
 #include "libs/math/half.h"
 
-/* A grid of units: `n` along a line, `lines` across. Whichever way is nearer in the memory that is less regular goes
- * fastest; lines are taken eight at a time, which is a line of the cache or more. */
+/* A grid of units: `n` along a line, `lines` across. Lines are taken eight at a time; of these, all units at
+ * one place of their lines come before those at the next place. */
 #define MOVE_UNITS(bytes) \
     static void move_##bytes(char *to, int64_t to_next, int64_t to_line, const char *from, int64_t from_next, \
                              int64_t from_line, int64_t n, int64_t lines) \

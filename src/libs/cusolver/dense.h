@@ -21,7 +21,7 @@ struct mr_dense {
     int64_t il, iu; /* from 1 */
     double vl, vu;
     void *a, *b, *c, *d, *e, *tau, *tau2, *w, *u, *v;
-    int *pivots; /* of one of the two */
+    int *pivots; /* one of the two is NULL */
     int64_t *wide_pivots;
     int *info; /* NULL: nobody asks */
     int *found; /* how many eigenvalues: written by the host or by the work; or NULL */
@@ -35,9 +35,10 @@ struct mr_dense {
     void (*run)(void *record, uint64_t first, uint64_t end); /* set by mr_dense_submit */
 };
 
-/* OpenBLAS reads an element beyond a complex vector that has gaps, which a matrix's row is for it: a column beyond the
- * matrix, where no memory may be. So LAPACK gets copies of complex matrices, which have room behind them. Rows and
- * columns are those that the name says; all of a batch's members are copied by the functions themselves. */
+/* Of a complex vector that has gaps, OpenBLAS reads one element too many. A row of a matrix is such a vector, so
+ * OpenBLAS may read a column behind the matrix, where there may be no memory. So LAPACK gets copies of complex
+ * matrices, which have room behind them. The comments give rows x columns; the members of a batch are copied by the
+ * functions themselves. */
 enum mr_lend {
     MR_LEND_A = 1, /* m (n if that is 0) x n */
     MR_LEND_B = 2, /* n x nrhs (n if that is 0) */
@@ -108,10 +109,26 @@ static inline void mr_dense_tell(const struct mr_dense *r, int64_t member, int i
         r->info[member] = info;
 }
 
-/* The LAPACK letter of a fill mode that is checked elsewhere; 'X' for none. */
+/* LAPACK's letters of values that are checked elsewhere; 'X' for a value that is wrong. */
 static inline char mr_uplo_letter(cublasFillMode_t uplo)
 {
-    return mr_is_uplo(uplo) ? mr_letter_of_uplo(uplo) : 'X';
+    if (!mr_is_uplo(uplo))
+        return 'X';
+    return mr_letter_of_uplo(uplo);
+}
+
+static inline char mr_op_letter(cublasOperation_t op)
+{
+    if (!mr_is_op(op))
+        return 'X';
+    return mr_letter_of_op(op);
+}
+
+static inline char mr_job_letter(cusolverEigMode_t jobz)
+{
+    if (!mr_is_jobz(jobz))
+        return 'X';
+    return mr_letter_of_jobz(jobz);
 }
 
 /* For a wrong argument whose number (without the handle) the info tells, negative, in stream order, as on hardware.

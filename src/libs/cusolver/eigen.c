@@ -38,7 +38,7 @@ static int solve(const struct mr_dense *r, void *a, void *w, size_t before, void
     void *work = mr_room_take(&room, (size_t)s.work * size), *rwork = mr_room_take(&room, (size_t)s.rwork * real);
     int *iwork = mr_room_take(&room, (size_t)s.iwork * sizeof(int));
     if (before) {
-        /* The matrix, whole: LAPACK overwrites it. */
+        /* The whole matrix: LAPACK overwrites it. */
         for (int j = 0; j < n; j++)
             memcpy((char *)*mine + (size_t)j * (size_t)n * size, mr_behind(a, (int64_t)j * lda, size),
                    (size_t)n * size);
@@ -218,7 +218,7 @@ static void run_syev_range(void *data, uint64_t first, uint64_t end)
     mr_dense_tell(r, 0, info);
 }
 
-/* `found` is the host's: for a range of values the stream is waited for, else the number is known. */
+/* `found` is in host memory: for a range of values the stream is waited for, else the number is known. */
 static cusolverStatus_t finish_range(const struct mr_form *form, const struct mr_solver *solver,
                                      const struct mr_dense *r, struct mr_dense *submitted,
                                      void (*run)(void *, uint64_t, uint64_t))
@@ -282,20 +282,21 @@ cusolverStatus_t mr_dense_syev_range(const struct mr_form *form, const struct mr
 
 static char range_letter(cusolverEigRange_t range)
 {
-    return range == CUSOLVER_EIG_RANGE_ALL ? 'A'
-           : range == CUSOLVER_EIG_RANGE_I ? 'I'
-           : range == CUSOLVER_EIG_RANGE_V ? 'V'
-                                           : 'X';
-}
-
-static char job_letter(cusolverEigMode_t jobz)
-{
-    return mr_is_jobz(jobz) ? mr_letter_of_jobz(jobz) : 'X';
+    switch ((int)range) {
+    case CUSOLVER_EIG_RANGE_ALL:
+        return 'A';
+    case CUSOLVER_EIG_RANGE_I:
+        return 'I';
+    case CUSOLVER_EIG_RANGE_V:
+        return 'V';
+    default:
+        return 'X';
+    }
 }
 
 #define SYMMETRIC(...) \
     struct mr_dense r = {.type = mr_type_of(form), \
-                         .job = job_letter(jobz), \
+                         .job = mr_job_letter(jobz), \
                          .uplo = mr_uplo_letter(uplo), \
                          .n = n, \
                          .a = (void *)(uintptr_t)A, \
@@ -401,7 +402,8 @@ static const void *one_of(enum mr_cpu_type type)
     return mr_real_size_of(type) == 4 ? (const void *)single : two;
 }
 
-/* A x = w B x and its kin: B's factor, A made an ordinary problem, that solved, its vectors taken back. */
+/* A x = w B x and its kin. B is factorised, A becomes an ordinary problem, which is solved, and its vectors are turned
+ * back into those of the pair. */
 static void run_pair(void *data, uint64_t first, uint64_t end)
 {
     const struct mr_dense *r = data;

@@ -27,7 +27,7 @@ struct mr_room {
 /* Room for pieces whose MR_ROOMs sum up to `bytes`; the thread's former room is over. False, and the context has
  * failed, if memory is short. */
 bool mr_room_open(struct mr_room *room, const char *function, size_t bytes) __attribute__((warn_unused_result));
-void *mr_room_take(struct mr_room *room, size_t bytes);
+void *mr_room_take(struct mr_room *room, size_t bytes) __attribute__((returns_nonnull));
 
 /* The size that LAPACK answers to a question for a workspace of the type: its first element, rounded up. */
 int mr_lapack_answer(enum mr_cpu_type type, const void *first);

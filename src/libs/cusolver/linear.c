@@ -214,7 +214,7 @@ static void run_potrs_batch(void *data, uint64_t first, uint64_t end)
             return;
         mr_lapack.potrs[r->type](&r->uplo, &n, &nrhs, lent, lent == matrices[i] ? &lda : &n, sides[i], &ldb, &info, 1);
         if (i == 0)
-            mr_dense_tell(r, 0, 0); /* one word for the whole batch: hardware's stays 0 */
+            mr_dense_tell(r, 0, 0); /* one word for the whole batch, which stays 0 on hardware */
     }
 }
 
@@ -378,7 +378,7 @@ cusolverStatus_t mr_cusolver_getrs(const struct mr_form *form, cusolverDnHandle_
 {
     MR_ENTER();
     struct mr_dense r = {.type = mr_type_of(form),
-                         .trans = mr_is_op(trans) ? mr_letter_of_op(trans) : 'X',
+                         .trans = mr_op_letter(trans),
                          .n = n,
                          .nrhs = nrhs,
                          .a = (void *)(uintptr_t)A,

@@ -114,10 +114,13 @@ static void run_ormqr(void *data, uint64_t first, uint64_t end)
                                           &info, 1, 1));
 }
 
-/* The transpose of a real matrix is its adjoint; LAPACK knows each type's own alone. */
+/* A real matrix's transpose is its adjoint. LAPACK takes 'T' for real matrices alone, and 'C' for complex ones alone.
+ */
 static char adjoint_letter(enum mr_cpu_type type, cublasOperation_t trans)
 {
-    return trans == CUBLAS_OP_N ? 'N' : mr_is_complex(type) ? 'C' : 'T';
+    if (trans == CUBLAS_OP_N)
+        return 'N';
+    return mr_is_complex(type) ? 'C' : 'T';
 }
 
 /* `shift`: how many arguments more stand before trans. For a size of a workspace there is no info. */

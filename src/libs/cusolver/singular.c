@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Singular values and vectors. Whatever method a function is named after (QR's iteration, rotations, a polar
- * decomposition, random projections), LAPACK's divide and conquer computes them; only gesvd with jobs that are not the
- * same for both sides takes QR's iteration, which knows them all.
+ * decomposition, random projections), LAPACK's divide and conquer computes them. Only a gesvd whose two jobs differ
+ * takes QR's iteration, which has all pairs of jobs.
  *
  * gesvd gives V^H, by rows; the others give V, by columns. */
 #include <complex.h>
@@ -162,7 +162,9 @@ static int solve(const struct mr_dense *r, int64_t member, double *residual)
     size_t size = mr_size_of(type), real = mr_real_size_of(type);
     int m = (int)r->m, n = (int)r->n, small = (int)least(m, n), info = 0, lwork = -1;
     bool vectors = r->job == 'V', is_complex = mr_is_complex(type);
-    char job = !vectors ? 'N' : r->economy ? 'S' : 'A';
+    char job = 'N';
+    if (vectors)
+        job = r->economy ? 'S' : 'A';
     int across = r->economy ? small : m, down = vectors ? (r->economy ? small : n) : 1;
     int64_t kept = r->k && r->k < small ? r->k : small; /* how many values the program wants */
     size_t matrix = (size_t)m * (size_t)(n + 2) * size + 128,
@@ -259,7 +261,7 @@ cusolverStatus_t mr_dense_gesvd_all(const struct mr_form *form, const struct mr_
 
 #define SINGULAR(...) \
     struct mr_dense r = {.type = mr_type_of(form), \
-                         .job = mr_is_jobz(jobz) ? mr_letter_of_jobz(jobz) : 'X', \
+                         .job = mr_job_letter(jobz), \
                          .m = m, \
                          .n = n, \
                          .lda = lda, \
@@ -365,7 +367,7 @@ cusolverStatus_t mr_cusolver_gesvdaStridedBatched_bufferSize(const struct mr_for
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
 
-/* The norms are the host's: if they are asked for, the stream is waited for. */
+/* The norms are stored in host memory: if they are asked for, the stream is waited for. */
 cusolverStatus_t mr_cusolver_gesvdaStridedBatched(const struct mr_form *form, cusolverDnHandle_t handle,
                                                   cusolverEigMode_t jobz, int64_t rank, int64_t m, int64_t n,
                                                   const void *d_A, int64_t lda, int64_t strideA, void *d_S,

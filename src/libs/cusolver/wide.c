@@ -170,7 +170,7 @@ cusolverStatus_t mr_cusolver_Xgetrs(const struct mr_form *form, cusolverDnHandle
 {
     ENTER_TYPED(dataTypeA, dataTypeB);
     struct mr_dense r = {.type = type,
-                         .trans = mr_is_op(trans) ? mr_letter_of_op(trans) : 'X',
+                         .trans = mr_op_letter(trans),
                          .n = n,
                          .nrhs = nrhs,
                          .a = MUTABLE(A),
@@ -295,15 +295,10 @@ cusolverStatus_t mr_cusolver_Xlarft(const struct mr_form *form, cusolverDnHandle
 
 /* ---- eigenvalues ---- */
 
-static char job_letter(cusolverEigMode_t jobz)
-{
-    return mr_is_jobz(jobz) ? mr_letter_of_jobz(jobz) : 'X';
-}
-
 #define SYMMETRIC(...) \
     MR_CHECK(form, is_real_of(dataTypeW, dataTypeA)); \
     struct mr_dense r = {.type = type, \
-                         .job = job_letter(jobz), \
+                         .job = mr_job_letter(jobz), \
                          .uplo = mr_uplo_letter(uplo), \
                          .n = n, \
                          .a = MUTABLE(A), \
@@ -452,7 +447,7 @@ cusolverStatus_t mr_cusolver_Xgeev(const struct mr_form *form, cusolverDnHandle_
     if (status)
         return status;
     struct mr_dense r = {.type = type,
-                         .job = job_letter(jobvr),
+                         .job = mr_job_letter(jobvr),
                          .n = n,
                          .a = A,
                          .lda = lda,
@@ -527,7 +522,7 @@ cusolverStatus_t mr_cusolver_Xgesvdp_bufferSize(
     return mr_dense_buffers(form, m, n, workspaceInBytesOnDevice, workspaceInBytesOnHost);
 }
 
-/* The error is the host's: the stream is waited for. It is what the residual is relative to the largest value. */
+/* The error is stored in host memory, so the stream is waited for. It is the residual divided by the largest value. */
 cusolverStatus_t mr_cusolver_Xgesvdp(const struct mr_form *form, cusolverDnHandle_t handle, cusolverDnParams_t params,
                                      cusolverEigMode_t jobz, int64_t econ, int64_t m, int64_t n, cudaDataType dataTypeA,
                                      void *A, int64_t lda, cudaDataType dataTypeS, void *S, cudaDataType dataTypeU,
@@ -539,7 +534,7 @@ cusolverStatus_t mr_cusolver_Xgesvdp(const struct mr_form *form, cusolverDnHandl
     UNUSED_BUFFERS();
     CHECK_SINGULAR(dataTypeS, dataTypeU, dataTypeV);
     double error = 0;
-    SINGULAR(.job = job_letter(jobz), .economy = econ != 0, .w = S, .u = U, .ldu = ldu, .v = V, .ldv = ldv,
+    SINGULAR(.job = mr_job_letter(jobz), .economy = econ != 0, .w = S, .u = U, .ldu = ldu, .v = V, .ldv = ldv,
              .info = d_info, .norms = h_err_sigma ? &error : NULL);
     cusolverStatus_t status = mr_dense_gesvd_all(form, solver, &r);
     if (status == CUSOLVER_STATUS_SUCCESS && h_err_sigma) {

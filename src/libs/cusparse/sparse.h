@@ -93,7 +93,7 @@ struct cusparseMatDescr {
 #define MR_DESCRIPTION_SIZE 256
 void *mr_cusparse_description(enum mr_kind kind, size_t size) __attribute__((warn_unused_result));
 
-/* Ends a description: false if it is none of `kind`. */
+/* Ends a description: false if it is not of `kind`. */
 bool mr_cusparse_forget(const void *description, enum mr_kind kind);
 
 static inline bool mr_is(const void *description, enum mr_kind kind)
@@ -113,15 +113,19 @@ cusparseStatus_t mr_cusparse_bad(const struct mr_form *form, cusparseStatus_t st
 /* Returns INVALID_VALUE from a body unless the condition holds; the log names the condition. */
 #define MR_CHECK(form, condition) \
     do { \
-        if (__builtin_expect(!(condition), 0)) \
-            return mr_cusparse_bad(form, CUSPARSE_STATUS_INVALID_VALUE, "%s does not hold", #condition); \
+        if (__builtin_expect(!(condition), 0)) { \
+            mr_cusparse_bad(form, CUSPARSE_STATUS_INVALID_VALUE, "%s does not hold", #condition); \
+            return CUSPARSE_STATUS_INVALID_VALUE; \
+        } \
     } while (0)
 
 /* The same with NOT_SUPPORTED: what the manual does not allow either. */
 #define MR_SUPPORT(form, condition) \
     do { \
-        if (__builtin_expect(!(condition), 0)) \
-            return mr_cusparse_bad(form, CUSPARSE_STATUS_NOT_SUPPORTED, "%s does not hold", #condition); \
+        if (__builtin_expect(!(condition), 0)) { \
+            mr_cusparse_bad(form, CUSPARSE_STATUS_NOT_SUPPORTED, "%s does not hold", #condition); \
+            return CUSPARSE_STATUS_NOT_SUPPORTED; \
+        } \
     } while (0)
 
 /* Declares `sparse`, and enters. */
