@@ -10,6 +10,7 @@
 #include "engine/gate.h"
 #include "kernel/heap.h"
 #include "memory/allocation.h"
+#include "module/array.h"
 #include "object/context.h"
 #include "observe/place.h"
 
@@ -46,6 +47,23 @@ static enum mr_observed_memory memory_at(uintptr_t address)
     return mr_memory_is_reserved(address) ? MR_OBSERVED_FREE : MR_OBSERVED_FOREIGN;
 }
 
+static bool array_of(uint64_t handle, bool mipmap, uintptr_t *first, size_t *size)
+{
+    struct mr_allocation found;
+    void *object = mr_object_acquire((void *)(uintptr_t)handle, mipmap ? MR_KIND_MIPMAP : MR_KIND_ARRAY);
+    if (!object)
+        return false;
+    bool level = !mipmap && ((struct mr_array *)object)->is_level;
+    uintptr_t base = mipmap ? ((struct mr_mipmap *)object)->base : ((struct mr_array *)object)->texels.base;
+    bool there = !level && mr_memory_find(base, &found);
+    if (there) {
+        *first = MR_OBSERVED_ARRAY(found.id) + (base - found.base);
+        *size = found.size;
+    }
+    mr_object_drop(object);
+    return there;
+}
+
 bool mr_observed_begin(void)
 {
     static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
@@ -54,7 +72,8 @@ bool mr_observed_begin(void)
                                                      .ask_again = mr_gate_ask_again,
                                                      .at_rest = mr_gate_at_rest,
                                                      .function = find_function,
-                                                     .memory = memory_at};
+                                                     .memory = memory_at,
+                                                     .array = array_of};
     mr_observe_load(&driver);
     if (mr_observes(MR_OBSERVE_ACCESS))
         mr_program_place = mr_place_number;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/settings.h"
 #include "memory/advice.h"
 #include "memory/extent.h"
 #include "memory/guard.h"
@@ -36,14 +37,14 @@ bool mr_memory_init(void)
     mr_lock_take(&mr_memory_lock);
     if (!atomic_load_explicit(&main_ready, memory_order_relaxed)) {
         mr_guard_init();
-        if (mr_guard_on())
-            pack_chunks = PACK_MIDDLE_CHUNKS;
         size_t device_total = mr_budget_init();
         cache_limit = device_total / 8 < CACHE_MOST ? device_total / 8 : CACHE_MOST;
         /* Strides round up to powers of two, and a stride's space is not reused for another: be generous. */
         size_t size = (size_t)1 << 36, wanted = device_total > ((size_t)1 << 40) ? (size_t)1 << 45 : device_total * 32;
         while (size < wanted && size < (size_t)1 << 45)
             size *= 2;
+        if (mr_guard_on() || *mr_setting_text(MR_SETTING_OBSERVE))
+            size = (size_t)1 << 45; /* the observer, which may want allocations far apart, comes later */
         while (size >= (size_t)1 << 30 && !mr_zone_init(&main_zone, size, 0))
             size /= 2;
         ready = size >= (size_t)1 << 30;
@@ -125,7 +126,7 @@ static struct mr_record *space_take(struct mr_zone *zone, enum mr_memory_kind ki
 {
     MR_HELD(&mr_memory_lock);
     struct mr_record *record;
-    bool many = mr_memory_chunks >= pack_chunks && size <= PACK_SMALL;
+    bool many = mr_memory_chunks >= (mr_guard_apart() ? PACK_MIDDLE_CHUNKS : pack_chunks) && size <= PACK_SMALL;
     bool very_many = mr_memory_chunks >= PACK_MIDDLE_CHUNKS && size <= PACK_MIDDLE;
     if (!many && !very_many) {
         size_t bytes = (size + mr_page_size - 1) & ~(mr_page_size - 1);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Extents: address space for memory pools (extent.h tells what they are).
  *
- * Chunks of the space are found first fit, or with MILLRACE_GUARD next fit, so that addresses rest; a run is followed
- * by one chunk that stays inaccessible. Private memory that is decommitted is only sealed, and the system is free to
- * take it: a pool that releases memory at every synchronisation (the default threshold is 0) usually wants the same
- * again. */
+ * Chunks of the space are found first fit, or if allocations lie apart (guard.h) next fit, so that addresses rest; a
+ * run is followed by a hole: one chunk that stays inaccessible, or more if they lie apart. For an observer, what was
+ * given back last keeps its pages for a while, so that a program that uses freed memory goes on. Private memory that is
+ * decommitted is only sealed, and the system is free to take it: a pool that releases memory at every synchronisation
+ * (the default threshold is 0) usually wants the same again. */
 #include "memory/extent.h"
 
 #include <errno.h>
@@ -18,20 +19,30 @@
 #include "memory/space.h"
 #include "object/device.h"
 
+/* If allocations lie apart: the largest hole, in chunks, and how many holes the space must have room for. */
+#define HOLE_MOST 32u
+#define HOLES 16384u
+/* For an observer: guarded extents that were given back and keep their pages, and the bytes of these. */
+#define REST_MOST 64u
+#define REST_BYTES ((size_t)256 << 20)
+
 _Atomic uintptr_t mr_extents_base, mr_extents_end;
 
 static mr_lock lock = MR_LOCK_INIT(EXTENTS);                          /* guards what follows; a leaf */
 static _Atomic(struct mr_extent *) *table;    /* by chunk; written under the lock */
-static uint8_t *taken;                        /* by chunk; 1: in use, or the hole behind a run */
+static uint8_t *taken;                        /* by chunk; 1: in use, or in the hole behind a run */
 static size_t chunks, first_free;
-static size_t next;                           /* with MILLRACE_GUARD: the search goes on from here */
+static size_t hole = 1;                       /* chunks behind a run */
+static size_t next;                           /* if allocations lie apart: the search goes on from here */
 static struct note {
     uintptr_t base;
     size_t size;                              /* 0: nothing was noted */
     bool freed;
-} *notes;                                     /* with MILLRACE_GUARD, by first chunk */
+} *notes;                                     /* if allocations lie apart, by first chunk */
 static size_t notes_end;
 static struct mr_list spare = {&spare, &spare};     /* records without address space */
+static struct mr_list resting = {&resting, &resting};   /* given back, with pages; oldest first */
+static size_t rest_count, rest_bytes;
 
 /* Lock held. */
 static bool space_init(void)
@@ -44,7 +55,7 @@ static bool space_init(void)
         total += mr_device_get(i)->total_memory;
     while (size < total * 16 && size < (size_t)1 << 44)
         size *= 2;
-    if (mr_guard_on())
+    if (mr_guard_apart())
         size = (size_t)1 << 44;               /* an allocation has whole chunks */
     void *space = MAP_FAILED;
     for (; size >= (size_t)1 << 30; size /= 2) {
@@ -60,8 +71,8 @@ static bool space_init(void)
     chunks = (size - (base - (uintptr_t)space)) / MR_EXTENT_CHUNK;
     taken = mr_calloc(chunks, 1);
     table = mr_calloc(chunks, sizeof *table);
-    notes = mr_guard_on() ? mr_calloc(chunks, sizeof *notes) : NULL;
-    if (!taken || !table || (mr_guard_on() && !notes)) {
+    notes = mr_guard_apart() ? mr_calloc(chunks, sizeof *notes) : NULL;
+    if (!taken || !table || (mr_guard_apart() && !notes)) {
         mr_free(taken);
         mr_free(table);
         mr_free(notes);
@@ -69,25 +80,28 @@ static bool space_init(void)
         munmap(space, size);
         return false;
     }
-    first_free = 1;                           /* number 0 is the hole before the first */
-    taken[0] = 1;
+    if (mr_guard_apart())
+        hole = chunks > HOLE_MOST * HOLES ? HOLE_MOST : chunks / HOLES + 1;
+    first_free = hole;                        /* the hole before the first */
+    memset(taken, 1, hole);
     atomic_store_explicit(&mr_extents_end, base + chunks * MR_EXTENT_CHUNK, memory_order_relaxed);
     atomic_store_explicit(&mr_extents_base, base, memory_order_release);
     return true;
 }
 
-/* The first chunk, from `from` on, of a run of `run` and a hole; 0 if there is none. Lock held. */
+/* The first chunk, from `from` on, of a run of `run` and its hole; 0 if there is none. Lock held. */
 static size_t chunks_take_from(size_t from, size_t run)
 {
     MR_HELD(&lock);
     size_t length = 0;
     for (size_t i = from; i < chunks; i++) {
         length = taken[i] ? 0 : length + 1;
-        if (length == run + 1) {
-            memset(taken + i - run, 1, run + 1);
+        if (length == run + hole) {
+            size_t first = i + 1 - length;
+            memset(taken + first, 1, length);
             while (first_free < chunks && taken[first_free])
                 first_free++;
-            return i - run;
+            return first;
         }
     }
     return 0;
@@ -96,14 +110,14 @@ static size_t chunks_take_from(size_t from, size_t run)
 static size_t chunks_take(size_t run)
 {
     MR_HELD(&lock);
-    if (!mr_guard_on())
+    if (!mr_guard_apart())
         return chunks_take_from(first_free, run);
     size_t first = next > first_free ? chunks_take_from(next, run) : 0;
     if (!first)
         first = chunks_take_from(first_free, run);
     if (!first)
         return 0;
-    next = first + run + 1;
+    next = first + run + hole;
     memset(notes + first, 0, run * sizeof *notes);
     return first;
 }
@@ -124,7 +138,7 @@ static void publish(struct mr_extent *extent, struct mr_extent *as)
 static void chunks_give(size_t first, size_t run)
 {
     MR_HELD(&lock);
-    memset(taken + first, 0, run + 1);
+    memset(taken + first, 0, run + hole);
     if (first < first_free)
         first_free = first;
 }
@@ -189,7 +203,16 @@ void mr_extent_decommit(struct mr_extent *extent, size_t start, size_t bytes)
         mr_log(MR_LOG_INFO, "%zu bytes of a memory pool at %p stay accessible: %s", bytes, at, strerror(errno));
 }
 
-void mr_extent_give(struct mr_extent *extent)
+/* No look-up finds the extent any more. Lock held. */
+static void forget(struct mr_extent *extent)
+{
+    MR_HELD(&lock);
+    publish(extent, NULL);
+    if (notes)
+        notes[chunk_of(extent->base)].freed = true;
+}
+
+static void end(struct mr_extent *extent)
 {
     /* A fresh inaccessible mapping drops the pages and joins its neighbours. */
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
@@ -202,12 +225,36 @@ void mr_extent_give(struct mr_extent *extent)
         return;
     }
     mr_lock_take(&lock);
-    publish(extent, NULL);
-    if (notes)
-        notes[chunk_of(extent->base)].freed = true;
+    forget(extent);
     chunks_give(chunk_of(extent->base), extent->size / MR_EXTENT_CHUNK);
     mr_list_append(&spare, &extent->link);
     mr_lock_drop(&lock);
+}
+
+/* Lays a guarded extent to rest, and returns the oldest one if too many rest now. */
+static struct mr_extent *rest(struct mr_extent *extent)
+{
+    struct mr_extent *oldest = NULL;
+    mr_lock_take(&lock);
+    forget(extent);
+    mr_list_append(&resting, &extent->link);
+    rest_bytes += extent->pages;
+    if (++rest_count > REST_MOST || rest_bytes > REST_BYTES) {
+        oldest = MR_CONTAINER(resting.next, struct mr_extent, link);
+        mr_list_remove(&oldest->link);
+        rest_bytes -= oldest->pages;
+        rest_count--;
+    }
+    mr_lock_drop(&lock);
+    return oldest;
+}
+
+void mr_extent_give(struct mr_extent *extent)
+{
+    if (extent->pages && mr_guard_apart() && !mr_guard_on())
+        extent = rest(extent);
+    if (extent)
+        end(extent);
 }
 
 struct mr_extent *mr_extent_at(uintptr_t address)

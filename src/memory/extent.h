@@ -2,7 +2,7 @@
 /* Extents: the pieces of address space that memory pools are made of; private to src/memory.
  *
  * Pools have address space of their own, reserved when the first pool grows and cut into chunks of 32 MiB. An extent is
- * a run of chunks with one chunk behind it that faults. Its chunks get and lose their memory one by one (commit,
+ * a run of chunks with a hole behind it that faults. Its chunks get and lose their memory one by one (commit,
  * decommit). A table with a word per chunk tells the extent of an address without a lock; extent records are never
  * given back to the system, so a reader that loses a race sees an old record, and looks again under its pool's lock.
  *

@@ -5,10 +5,14 @@
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "observe/hooks.h"
 
 #define PATTERN 0xB5
 /* What allocations are aligned to: textures may be bound to any of them. */
 #define ALIGNMENT ((size_t)512)
+/* Behind the first FEW allocations lies as much as a 32-bit offset can reach; less behind further ones. */
+#define GAP_MOST ((size_t)4 << 30)
+#define FEW 1024u
 
 static size_t alignment;   /* 0: the setting is off */
 
@@ -27,13 +31,32 @@ bool mr_guard_on(void)
     return alignment != 0;
 }
 
+bool mr_guard_apart(void)
+{
+    return alignment != 0 || mr_observes(MR_OBSERVE_APART);
+}
+
+size_t mr_guard_gap(size_t size, size_t space, size_t others)
+{
+    if (!mr_guard_apart())
+        return mr_page_size;
+    size_t gap = space / (4 * FEW) < GAP_MOST ? space / (4 * FEW) : GAP_MOST;
+    if (others >= FEW)
+        gap /= 16;
+    else if (gap < size)
+        gap = size;
+    return gap > mr_page_size ? gap & ~(mr_page_size - 1) : mr_page_size;
+}
+
 size_t mr_guard_shift(size_t mapped, size_t size, bool exact)
 {
-    return (mapped - size) & ~((exact ? alignment : ALIGNMENT) - 1);
+    return !alignment ? 0 : (mapped - size) & ~((exact ? alignment : ALIGNMENT) - 1);
 }
 
 void mr_guard_fill(uintptr_t pages, size_t mapped, size_t shift, size_t size)
 {
+    if (!alignment)
+        return;
     memset((void *)pages, PATTERN, shift);
     memset((void *)(pages + shift + size), PATTERN, mapped - shift - size);
 }
@@ -64,6 +87,8 @@ static size_t changed(uintptr_t start, size_t size, size_t *first)
 
 void mr_guard_compare(uintptr_t pages, size_t mapped, size_t shift, size_t size)
 {
+    if (!alignment)
+        return;
     uintptr_t base = pages + shift;
     size_t first = 0, count = changed(base + size, mapped - shift - size, &first);
     if (count)

@@ -20,6 +20,13 @@ void mr_guard_init(void);
 /* Whether the setting is on. */
 bool mr_guard_on(void);
 
+/* Whether allocations lie far apart: with the setting, and where an observer wants it (MR_OBSERVE_APART). */
+bool mr_guard_apart(void);
+
+/* How many inaccessible bytes belong behind an allocation of `size` bytes in a space of `space` bytes that has `others`
+ * of them: a page, or if they lie apart as much as the space allows. Less is allowed where this much is not free. */
+size_t mr_guard_gap(size_t size, size_t space, size_t others);
+
 /* Where an allocation of `size` bytes starts in `mapped` bytes of pages at `pages`: bytes from there. `exact`: with the
  * setting's alignment, not the ordinary one. With the setting. */
 size_t mr_guard_shift(size_t mapped, size_t size, bool exact);

@@ -134,11 +134,10 @@ static bool is_free(uintptr_t start, size_t size)
     return at == reservation_count || reservations[at].start >= start + size;
 }
 
-/* The lowest free range, from `low` on, of that size and alignment, or 0. With MILLRACE_GUARD a unit before and a unit
- * behind it are free, too. */
-static uintptr_t find_free_from(uintptr_t low, size_t size, size_t alignment)
+/* The lowest free range, from `low` on, of that size and alignment, or 0. `hole` bytes before and behind it are free,
+ * too. */
+static uintptr_t find_free_from(uintptr_t low, size_t size, size_t alignment, size_t hole)
 {
-    size_t hole = mr_guard_on() ? MR_VMM_UNIT : 0;
     uintptr_t from = zone_base + hole;
     for (size_t i = 0; i <= reservation_count; i++) {
         uintptr_t start = ((from > low ? from : low) + alignment - 1) & ~(alignment - 1),
@@ -151,12 +150,19 @@ static uintptr_t find_free_from(uintptr_t low, size_t size, size_t alignment)
     return 0;
 }
 
-/* With MILLRACE_GUARD, addresses that were given back rest until the search has come round. */
+/* If allocations lie apart (guard.h), there are holes around it, and addresses that were given back rest until the
+ * search has come round. */
 static uintptr_t find_free(size_t size, size_t alignment)
 {
-    uintptr_t start = mr_guard_on() && next_start ? find_free_from(next_start, size, alignment) : 0;
+    if (!mr_guard_apart())
+        return find_free_from(zone_base, size, alignment, 0);
+    size_t hole = mr_guard_gap(size, zone_end - zone_base, reservation_count) / MR_VMM_UNIT * MR_VMM_UNIT;
+    hole = hole ? hole : MR_VMM_UNIT;
+    uintptr_t start = next_start ? find_free_from(next_start, size, alignment, hole) : 0;
     if (!start)
-        start = find_free_from(zone_base, size, alignment);
+        start = find_free_from(zone_base, size, alignment, hole);
+    if (!start)
+        start = find_free_from(zone_base, size, alignment, MR_VMM_UNIT);
     if (start)
         next_start = start + size;
     return start;

@@ -56,7 +56,7 @@ static struct mr_mempool *pool_new(const CUmemPoolProps *properties, struct mr_d
     pool->name = mr_object_handle(pool);
     pool->device = device;
     pool->reuse_events = pool->reuse_opportunistic = pool->reuse_internal = true;
-    pool->guarded = mr_guard_on();
+    pool->guarded = mr_guard_apart();
     if (device)
         pool->rights = (uint32_t)CU_MEM_ACCESS_FLAGS_PROT_READWRITE << device->ordinal * 2;
     mr_list_init(&pool->extents);

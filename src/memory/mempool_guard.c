@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocations of pools with MILLRACE_GUARD: each has an extent of its own, which is one block.
+/* Allocations of pools that lie apart (guard.h): each has an extent of its own, which is one block.
  *
- * Of the extent's addresses, the first pages are accessible, and the allocation ends with them (guard.h). It counts
- * with its pages. A free takes effect when the work before it is complete: then the extent goes, and its addresses rest
- * (extent.c). A waiting block is not given out again unless there is no other memory. */
+ * Of the extent's addresses, the first pages are accessible. With MILLRACE_GUARD the allocation ends with them. It
+ * counts with its pages. A free takes effect when the work before it is complete: then the extent goes, and its
+ * addresses rest (extent.c). A waiting block is not given out again unless there is no other memory. */
 #include "memory/guard.h"
 #include "memory/mempool_private.h"
 

@@ -49,7 +49,7 @@ struct mr_mempool {
     CUmemoryPool name; /* the handle, also once it is retired */
     struct mr_device *device; /* NULL: host memory */
     bool is_default, imported;
-    bool guarded; /* MILLRACE_GUARD: each allocation has an extent of its own (mempool_guard.c) */
+    bool guarded; /* allocations lie apart (guard.h): each has an extent of its own (mempool_guard.c) */
     struct mr_list all; /* in the list of all pools, under mr_mempools_lock */
     uint32_t rights; /* CUmemAccess_flags of each device, two bits each; under `lock` */
 

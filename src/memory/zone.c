@@ -358,10 +358,10 @@ static struct mr_chunk *chunk_kept(struct mr_zone *zone, unsigned stride, size_t
     return best;
 }
 
-struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
+/* A chunk with `bytes` accessible bytes and at least `gap` others behind them. */
+static struct mr_chunk *chunk_take(struct mr_zone *zone, size_t bytes, size_t gap)
 {
-    MR_HELD(&mr_memory_lock);
-    size_t room = bytes + mr_page_size;
+    size_t room = bytes + gap;
     size_t block = (size_t)1 << zone->shift;
     if (room < bytes || room > zone->end - zone->base)
         return NULL;
@@ -398,6 +398,14 @@ struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
         return NULL;
     }
     return chunk;
+}
+
+struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
+{
+    MR_HELD(&mr_memory_lock);
+    size_t gap = mr_guard_gap(bytes, zone->end - zone->base, mr_memory_chunks);
+    struct mr_chunk *chunk = chunk_take(zone, bytes, gap);
+    return chunk || gap == mr_page_size ? chunk : chunk_take(zone, bytes, mr_page_size);
 }
 
 void mr_chunk_give(struct mr_chunk *chunk, bool keep)

@@ -35,6 +35,7 @@ enum mr_observe_point {
     MR_OBSERVE_WORK = 2,   /* begin, end, slice */
     MR_OBSERVE_ACCESS = 4, /* access; kernels are compiled with notes of what they touch */
     MR_OBSERVE_ORDER = 8,  /* may_begin, rest, waits: the observer says when a work may begin */
+    MR_OBSERVE_APART = 16, /* no function: allocations lie far apart, so that what runs past one hits no other */
 };
 
 /* The generated enum mr_call and the structs of parameters, struct mr_params_<SYMBOL>, are in observe/calls.h. */
@@ -105,7 +106,7 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 2u
+#define MR_OBSERVER_VERSION 3u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */
@@ -159,6 +160,9 @@ struct mr_observed_driver {
     void *(*function)(const char *name); /* a function of the public interface by its ELF name: "cuStreamGetId" */
     /* What is at the address now. From every point but bind, and on threads of the observer's own. */
     enum mr_observed_memory (*memory)(uintptr_t address);
+    /* Where accesses of an array, or of a mipmapped array, are told of (MR_OBSERVED_ARRAY), and the bytes that it has.
+     * False: the handle is not of one that is alive, or it is a level of another. From enter and leave. */
+    bool (*array)(uint64_t handle, bool mipmap, uintptr_t *first, size_t *size);
 };
 
 /* The one symbol of the library: the observer's table, or NULL with a message in the log. Called once, in cuInit, which

@@ -27,7 +27,7 @@ static const char kernels[] =
 
 #define MANY 20000u   /* allocations: more than there are guards for */
 
-enum what { LOCAL, DEVICE, MANAGED, PINNED, VARIABLE, CHURN, ASYNC, POOL, MAPPED, POOL_CHURN };
+enum what { LOCAL, DEVICE, AMONG, MANAGED, PINNED, VARIABLE, CHURN, ASYNC, POOL, MAPPED, POOL_CHURN };
 
 struct stray {
     enum what what;
@@ -81,6 +81,16 @@ static CUresult unmapped(CUdeviceptr address, size_t size)
     return status;
 }
 
+/* One of many allocations that follow each other. */
+static CUresult among(CUdeviceptr *out, size_t size)
+{
+    CUdeviceptr other;
+    CUresult status = CUDA_SUCCESS;
+    for (int i = 0; i < 100 && !status; i++)
+        status = cuMemAlloc(i == 20 ? out : &other, size);
+    return status;
+}
+
 static CUresult allocate(const struct stray *stray, CUmodule module, CUdeviceptr *out)
 {
     size_t bytes;
@@ -95,6 +105,8 @@ static CUresult allocate(const struct stray *stray, CUmodule module, CUdeviceptr
         return from_pool(out, stray->size);
     case MAPPED:
         return mapped(out, stray->size);
+    case AMONG:
+        return among(out, stray->size);
     case VARIABLE:
         return cuModuleGetGlobal(out, &bytes, module, "variable");
     default:
@@ -297,6 +309,18 @@ static void behind_the_last_byte(void **state)
                           ", 24 bytes behind the end of an allocation of 1000 bytes at 0x"});
 }
 
+/* Where a neighbour would be. */
+static void far_away(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {1000, 64 << 10, 3 << 20};
+    const int64_t mib = 1 << 20, offsets[] = {mib, 16 * mib, 100 * mib, 2000 * mib, 4000 * mib, -mib, -2000 * mib};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (size_t j = 0; j < sizeof offsets / sizeof offsets[0]; j++)
+            check(&(struct stray){AMONG, sizes[i], (offsets[j] > 0 ? (int64_t)sizes[i] : 0) + offsets[j], false, "1",
+                                  CUDA_ERROR_ILLEGAL_ADDRESS, NULL});
+}
+
 static void seen_when_freed(void **state)
 {
     (void)state;
@@ -354,7 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(local_memory),    cmocka_unit_test(behind_pages), cmocka_unit_test(behind_the_last_byte),
         cmocka_unit_test(seen_when_freed), cmocka_unit_test(in_pools),     cmocka_unit_test(in_mapped_memory),
-        cmocka_unit_test(addresses_rest),
+        cmocka_unit_test(addresses_rest),  cmocka_unit_test(far_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -335,6 +335,96 @@ static void misaligned()
         check(status, "misaligned");
 }
 
+__global__ void write_at(int *to, long bytes)
+{
+    *(int *)((char *)to + bytes) = 1;
+}
+
+/* One int a mebibyte behind the start of one of 64 allocations of 64 KiB. */
+static void neighbour()
+{
+    int *all[64];
+    for (int i = 0; i < 64; i++)
+        CHECK(cudaMalloc(&all[i], 1 << 16));
+    write_at<<<1, 1>>>(all[20], mended ? 0 : 1 << 20);
+    std::printf("%s\n", cudaDeviceSynchronize() == cudaSuccess ? "went on" : "stopped");
+}
+
+/* The same, nearly 2 GiB behind, of 16 MiB. */
+static void far_neighbour()
+{
+    int *all[64];
+    for (int i = 0; i < 64; i++)
+        CHECK(cudaMalloc(&all[i], 1 << 24));
+    write_at<<<1, 1>>>(all[3], mended ? 0 : (2l << 30) - (64 << 20));
+    std::printf("%s\n", cudaDeviceSynchronize() == cudaSuccess ? "went on" : "stopped");
+}
+
+/* 128 ints behind an allocation of a pool, which has another one there as a rule. */
+static void pool_neighbour()
+{
+    int *a, *b;
+    CHECK(cudaMallocAsync(&a, 1024, 0));
+    CHECK(cudaMallocAsync(&b, 1024, 0));
+    fill<<<1, 384>>>(a, mended ? 256 : 384, 1);
+    CHECK(cudaFreeAsync(b, 0));
+    CHECK(cudaFreeAsync(a, 0));
+    std::printf("%s\n", cudaDeviceSynchronize() == cudaSuccess ? "went on" : "stopped");
+}
+
+__global__ void texels(int *to, cudaTextureObject_t texture)
+{
+    to[threadIdx.x] = tex2D<int>(texture, threadIdx.x, blockIdx.x);
+}
+
+/* A kernel reads a row of 32 ints of an array that has been destroyed; its texture is still there. */
+static void array_destroyed()
+{
+    int *a;
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+    cudaResourceDesc resource = {};
+    cudaTextureDesc description = {};
+    cudaTextureObject_t texture;
+    CHECK(cudaMalloc(&a, 256));
+    CHECK(cudaMallocArray(&array, &format, 32, 4));
+    CHECK(cudaMemset2D(a, 128, 0, 128, 1));
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, a, 128, 128, 1, cudaMemcpyDeviceToDevice));
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    description.readMode = cudaReadModeElementType;
+    CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+    texels<<<1, 32>>>(a, texture);
+    wait();
+    if (!mended)
+        CHECK(cudaFreeArray(array));
+    texels<<<1, 32>>>(a, texture);
+    wait();
+    CHECK(cudaDestroyTextureObject(texture));
+    if (mended)
+        CHECK(cudaFreeArray(array));
+    CHECK(cudaFree(a));
+}
+
+/* A copy to a mipmapped array's second level goes on, as far as the program knows, when the array is destroyed. */
+static void array_in_use()
+{
+    int *pinned;
+    cudaMipmappedArray_t array;
+    cudaArray_t level;
+    cudaStream_t stream;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK(cudaMallocHost(&pinned, 64 * 64 * 4));
+    CHECK(cudaMallocMipmappedArray(&array, &format, make_cudaExtent(64, 64, 0), 2));
+    CHECK(cudaGetMipmappedArrayLevel(&level, array, 1));
+    CHECK(cudaMemcpy2DToArrayAsync(level, 0, 0, pinned, 128, 128, 32, cudaMemcpyHostToDevice, stream));
+    if (mended)
+        CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaFreeMipmappedArray(array));
+    CHECK(cudaStreamSynchronize(stream));
+}
+
 /* The host's code reads an int of device memory, and writes one three times. Seen in programs by millrace cc --check. */
 static void device_pointer()
 {
@@ -369,6 +459,11 @@ int main(int count, char **arguments)
                {"null_pointer", null_pointer},
                {"graph", graph},
                {"misaligned", misaligned},
+               {"neighbour", neighbour},
+               {"far_neighbour", far_neighbour},
+               {"pool_neighbour", pool_neighbour},
+               {"array_destroyed", array_destroyed},
+               {"array_in_use", array_in_use},
                {"device_pointer", device_pointer},
                {"leaks", leaks},
                {"reset", reset},

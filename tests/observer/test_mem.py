@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 MILLRACE, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
 LINES = SOURCE.read_text().splitlines()
@@ -39,6 +40,11 @@ FAULTS = {
     "null_pointer": [("wild-pointer", 4, None, None, 1, FILL)],
     "graph": [("out-of-bounds", 4, 400, 400, 2, FILL)],
     "misaligned": [("misaligned", 4, None, None, 1, line_of("*(const int *)(from"))],
+    "neighbour": [("out-of-bounds", 4, 1 << 20, 1 << 16, 1, line_of("(char *)to + bytes"))],
+    "far_neighbour": [("out-of-bounds", 4, (2 << 30) - (64 << 20), 1 << 24, 1, line_of("(char *)to + bytes"))],
+    "pool_neighbour": [("out-of-bounds", 512, 1024, 1024, 1, FILL)],
+    "array_destroyed": [("freed-memory", 128, 0, 512, 1, unittest.mock.ANY)],
+    "array_in_use": [],
     "device_pointer": [],
     "copies": [("freed-memory", 64, 0, 64, 2, None)],
     "kernels_own": [],
@@ -108,6 +114,15 @@ class Mem(unittest.TestCase):
     def test_the_program_goes_on(self):
         self.assertEqual(self.check("freed_device")[0], "went on\n")
         self.assertEqual(self.check("null_pointer")[0], "stopped\n")
+
+    def test_arrays_in_use(self):
+        """As with cuMemFree: hardware waits, which no manual promises."""
+        for tools in ("race", "race,mem"):
+            _, findings = self.check("array_in_use", tool=tools, options=["--luck"])
+            self.assertEqual([(finding["kind"], [side["call"] for side in finding["sides"]]) for finding in findings],
+                             [("early-free", ["cuMipmappedArrayDestroy", "cuMemcpy2DAsync"])])
+            self.assertEqual(self.check("array_in_use", "mended", tool=tools, options=["--luck"])[1], [])
+            self.assertEqual(self.check("array_in_use", tool=tools)[1], [])
 
     def test_text(self):
         text = re.sub(r"0x[0-9a-f]+", "0x", self.check("past_the_end", form="text")[1])

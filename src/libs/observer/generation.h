@@ -11,10 +11,10 @@
  * while, OBS_GENERATIONS_ENDED of them; those that ended first go first.
  *
  * Addresses. Device, pool, pinned, managed, module and graph memory lies where the program sees it. An array has no
- * address: the driver tells of it at one above OBS_ARRAYS, and its generation is made when it is first looked up; no
- * call is known to have made it. Memory that can be mapped at several places (cuMemCreate) has a made-up range as well,
- * and each mapping is an alias of a part of it: what is touched through one alias is compared with what is touched
- * through the others.
+ * address: the driver tells of it at one above OBS_ARRAYS. No two arrays have the same, so none comes in another's
+ * place. If no call is known to have made it, its generation is made when it is first looked up. Memory that can be
+ * mapped at several places (cuMemCreate) has a made-up range as well, and each mapping is an alias of a part of it:
+ * what is touched through one alias is compared with what is touched through the others.
  *
  * Order of calls: obs_generation_made when the call that allocates returns, and before it returns to the program;
  * obs_generation_ended before the driver is asked to free. So memory that is handed out again has always been ended.

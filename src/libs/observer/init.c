@@ -79,8 +79,9 @@ static bool is_looked_at(const struct obs_generation_view *view)
         return view->alive && view->number > atomic_load(&trusted);
     case MR_ALLOCATION_MAPPED:
         return view->target && view->alive && view->number > atomic_load(&trusted);
-    case MR_ALLOCATION_ARRAY: /* it has no number */
-        return view->alive && atomic_load(&obs_init_seen.libraries) == 0;
+    case MR_ALLOCATION_ARRAY: /* one whose making was not seen has no number */
+        return view->alive &&
+               (view->number ? view->number > atomic_load(&trusted) : atomic_load(&obs_init_seen.libraries) == 0);
     default:
         return false;
     }

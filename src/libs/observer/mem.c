@@ -150,7 +150,8 @@ static bool write_mem(const char *folder, const char *how)
 }
 
 const struct obs_tool obs_tool_mem = {.name = "mem",
-                                      .points = MR_OBSERVE_CALLS | MR_OBSERVE_WORK | MR_OBSERVE_ACCESS,
+                                      .points =
+                                          MR_OBSERVE_CALLS | MR_OBSERVE_WORK | MR_OBSERVE_ACCESS | MR_OBSERVE_APART,
                                       .open = open_mem,
                                       .enter = enter,
                                       .leave = leave,

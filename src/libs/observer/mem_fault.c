@@ -109,6 +109,8 @@ static enum mr_finding_kind kind_of_unknown(const struct mr_observed_work *work,
 static bool is_freed(const struct mr_observed_work *work, const struct obs_operation *operation,
                      const struct obs_generation_view *view, uintptr_t first)
 {
+    if (view->kind == MR_ALLOCATION_ARRAY)
+        return view->ended.call && view->ended.number < operation->side.number;
     enum mr_observed_memory now = driver->memory(first);
     bool lent = view->kind == MR_ALLOCATION_IMPORTED || view->kind == MR_ALLOCATION_MODULE ||
                 view->kind == MR_ALLOCATION_REGISTERED;
@@ -241,8 +243,7 @@ void obs_mem_touch(const struct mr_observed_work *work, const struct obs_operati
             tell_misaligned(operation, box);
         else if (box->how & MR_ACCESS_ROUGH)
             atomic_fetch_add_explicit(&rough, 1, memory_order_relaxed);
-        else if (box->width && box->rows && box->first < MR_OBSERVED_ARRAYS &&
-                 !(box->how & (MR_ACCESS_MODULE | MR_ACCESS_CALL)))
+        else if (box->width && box->rows && !(box->how & (MR_ACCESS_MODULE | MR_ACCESS_CALL)))
             look_at(work, operation, box);
     }
 }

@@ -113,12 +113,14 @@ void obs_fill_enter(struct obs_call *call);
 void obs_copy_leave(struct obs_call *call);
 void obs_allocate_leave(struct obs_call *call);            /* order_memory.c */
 void obs_allocate_pitch_leave(struct obs_call *call);
+void obs_array_made_leave(struct obs_call *call);
 void obs_register_leave(struct obs_call *call);
 void obs_import_leave(struct obs_call *call);
 void obs_global_leave(struct obs_call *call);
 void obs_allocate_async_leave(struct obs_call *call);
 void obs_free_async_enter(struct obs_call *call);
 void obs_free_enter(struct obs_call *call);
+void obs_array_free_enter(struct obs_call *call);
 void obs_free_leave(struct obs_call *call);
 void obs_free_failed(struct obs_call *call);
 void obs_memory_made_leave(struct obs_call *call);

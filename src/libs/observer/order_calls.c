@@ -61,6 +61,13 @@
     ROW(symbol, .enter = obs_free_enter, .leave = obs_free_leave, .failed = obs_free_failed, \
         .to = AT(symbol, pointer), .number = waits)
 
+/* `mipmap`: 1 for mipmapped arrays. */
+#define MAKES_ARRAY(symbol, pointer, mipmap) \
+    ROW(symbol, .leave = obs_array_made_leave, .to = AT(symbol, pointer), .number = mipmap)
+#define FREES_ARRAY(symbol, handle, mipmap) \
+    ROW(symbol, .enter = obs_array_free_enter, .leave = obs_free_leave, .failed = obs_free_failed, \
+        .to = AT(symbol, handle), .number = mipmap)
+
 #define VALUE(symbol, operation) \
     ROW(symbol, .enter = obs_values_enter, .leave = obs_values_leave, .stream = AT(symbol, stream), \
         .to = AT(symbol, addr), .from = AT(symbol, value), .size = AT(symbol, flags), .number = operation)
@@ -161,6 +168,9 @@ const struct obs_family obs_families[MR_CALL_COUNT] = {
     ALLOCATES(cuMemAllocHost_v2, pp, bytesize, MR_ALLOCATION_PINNED),
     ALLOCATES(cuMemHostAlloc, pp, bytesize, MR_ALLOCATION_PINNED),
     ALLOCATES(cuMemAllocManaged, dptr, bytesize, MR_ALLOCATION_MANAGED),
+    MAKES_ARRAY(cuArrayCreate_v2, pHandle, 0),
+    MAKES_ARRAY(cuArray3DCreate_v2, pHandle, 0),
+    MAKES_ARRAY(cuMipmappedArrayCreate, pHandle, 1),
     REGISTERS(cuMemHostRegister_v2, p, bytesize, MR_ALLOCATION_REGISTERED),
     IMPORTS(cuIpcOpenMemHandle_v2, pdptr),
     IMPORTS(cuMemPoolImportPointer, ptr_out),
@@ -177,6 +187,8 @@ const struct obs_family obs_families[MR_CALL_COUNT] = {
     FREES(cuMemFreeHost, p, 1),
     FREES(cuMemHostUnregister, p, 1),
     FREES(cuIpcCloseMemHandle, dptr, 1),
+    FREES_ARRAY(cuArrayDestroy, hArray, 0),
+    FREES_ARRAY(cuMipmappedArrayDestroy, hMipmappedArray, 1),
     ROW(cuMemCreate, .leave = obs_memory_made_leave, .to = AT(cuMemCreate, handle), .size = AT(cuMemCreate, size)),
     ROW(cuMemImportFromShareableHandle, .leave = obs_memory_made_leave,
         .to = AT(cuMemImportFromShareableHandle, handle)),

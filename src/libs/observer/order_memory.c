@@ -46,6 +46,16 @@ void obs_allocate_pitch_leave(struct obs_call *call)
     made_by_host(call, MR_ALLOCATION_DEVICE, *params->dptr, *params->pPitch * params->Height);
 }
 
+/* `to` is where the handle goes; `number` 1: a mipmapped array. */
+void obs_array_made_leave(struct obs_call *call)
+{
+    uint64_t handle = *(const uint64_t *)obs_param_handle(call, call->family->to);
+    uintptr_t base;
+    size_t size;
+    if (obs_driver.driver->array(handle, call->family->number != 0, &base, &size))
+        made_by_host(call, MR_ALLOCATION_ARRAY, base, size);
+}
+
 /* `to` is the address itself. */
 void obs_register_leave(struct obs_call *call)
 {
@@ -142,13 +152,12 @@ void obs_free_async_enter(struct obs_call *call)
     ends(call, base);
 }
 
-void obs_free_enter(struct obs_call *call)
+/* What begins at `base` goes, by a call that perhaps waits for the context's work. */
+static void goes_now(struct obs_call *call, uint64_t base, bool waits)
 {
-    uint64_t base = obs_param_handle(call, call->family->to);
     if (!goes(call, base))
         return;
     obs_order_lock();
-    bool waits = call->family->number && call->view.kind != MR_ALLOCATION_POOL;
     struct obs_context *context = call->call->context ? obs_context_find(call->call->context, false) : NULL;
     call->operation = waits ? obs_order_host_after(context, call->stamp) : obs_order_host(call->stamp);
     if (call->operation) {
@@ -159,6 +168,23 @@ void obs_free_enter(struct obs_call *call)
         obs_order_of_context(context, &call->point);
     obs_order_unlock();
     ends(call, base);
+}
+
+void obs_free_enter(struct obs_call *call)
+{
+    uint64_t base = obs_param_handle(call, call->family->to);
+    struct obs_generation_view view;
+    bool in_pool = obs_generation_at((uintptr_t)base, UINT64_MAX, &view) && view.kind == MR_ALLOCATION_POOL;
+    goes_now(call, base, call->family->number && !in_pool);
+}
+
+/* `to` is the handle; `number` 1: of a mipmapped array. */
+void obs_array_free_enter(struct obs_call *call)
+{
+    uintptr_t base;
+    size_t size;
+    if (obs_driver.driver->array(obs_param_handle(call, call->family->to), call->family->number != 0, &base, &size))
+        goes_now(call, base, true);
 }
 
 void obs_free_leave(struct obs_call *call)
