@@ -68,6 +68,46 @@ static void lane_0_of_xorwow(void **state)
     RUN(cudaFree(at));
 }
 
+/* Lane 0 of MT19937 is the published sequence: it gives eight words of each 65,536, all of its state in 78 such
+ * rounds. */
+static void lane_0_of_mt19937(void **state)
+{
+    enum { ROUND = 65536, SIZE = 624 };
+    static uint32_t x[3 * SIZE], word[2 * SIZE];
+    uint32_t row[8];
+    unsigned *at = memory(ROUND * sizeof *at);
+    curandGenerator_t g = device(CURAND_RNG_PSEUDO_MT19937);
+    unsigned long long sum[2] = {0, 0}, right[2] = {0, 0};
+    (void)state;
+    x[0] = 77;
+    for (unsigned i = 1; i < SIZE; i++)
+        x[i] = 1812433253u * (x[i - 1] ^ x[i - 1] >> 30) + i;
+    for (unsigned i = 0; i < 2 * SIZE; i++) {
+        uint32_t y = (x[i] & 0x80000000u) | (x[i + 1] & 0x7fffffffu);
+        x[SIZE + i] = y = x[i + 397] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
+        y ^= y >> 11;
+        y ^= y << 7 & 0x9d2c5680u;
+        y ^= y << 15 & 0xefc60000u;
+        word[i] = y ^ y >> 18;
+        right[i / SIZE] += word[i];
+    }
+    OK(curandSetPseudoRandomGeneratorSeed(g, 77));
+    for (unsigned i = 0; i < 2 * 78; i++) {
+        OK(curandGenerate(g, at, ROUND));
+        RUN(cudaMemcpy(row, at, sizeof row, cudaMemcpyDefault));
+        for (unsigned k = 0; k < 8; k++)
+            sum[i / 78] += row[k];
+        if (i % 78 == 0)
+            assert_int_equal(row[0], word[i / 78 * SIZE]);
+        if (i % 78 == 8)
+            for (unsigned k = 0; k < 8; k++)
+                assert_int_equal(row[k], word[i / 78 * SIZE + 57 + 7 * k]);
+    }
+    assert_true(sum[0] == right[0] && sum[1] == right[1]);
+    OK(curandDestroyGenerator(g));
+    RUN(cudaFree(at));
+}
+
 static void sobol_of_one_dimension(void **state)
 {
     static unsigned host[3 * 1000];
@@ -113,7 +153,7 @@ static void sobol_is_even(void **state)
 
 static const curandRngType_t all[] = {
     CURAND_RNG_PSEUDO_XORWOW,        CURAND_RNG_PSEUDO_MRG32K3A, CURAND_RNG_PSEUDO_MTGP32,
-    CURAND_RNG_PSEUDO_PHILOX4_32_10, CURAND_RNG_QUASI_SOBOL32,
+    CURAND_RNG_PSEUDO_PHILOX4_32_10, CURAND_RNG_PSEUDO_MT19937,  CURAND_RNG_QUASI_SOBOL32,
 };
 #define ALL (sizeof all / sizeof *all)
 
@@ -233,7 +273,7 @@ static void *one_thread(void *seed)
     curandGenerator_t g = NULL, plain = NULL;
     cudaStream_t stream;
     unsigned *at = NULL;
-    curandRngType_t type = all[(uintptr_t)seed % 4];
+    curandRngType_t type = all[(uintptr_t)seed % 5];
     if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) || cudaMalloc((void **)&at, sizeof host) ||
         curandCreateGenerator(&g, type) || curandCreateGeneratorHost(&plain, type) || curandSetStream(g, stream) ||
         curandSetPseudoRandomGeneratorSeed(g, (uintptr_t)seed) ||
@@ -265,17 +305,17 @@ static void threads(void **state)
     }
 }
 
-/* A captured call draws anew at each launch, and the graph outlives the generator. */
-static void graph(void **state)
+/* A captured call draws anew at each launch, and the graph outlives the generator. Launch i draws the numbers that
+ * stand i times `round` behind the first. */
+static void replay(curandRngType_t type, size_t round)
 {
-    enum { N = 4096 };
-    static unsigned host[3][N], right[3 * N];
+    enum { N = 4096, ROUND = 65536 };
+    static unsigned host[3][N], right[2 * ROUND + N];
     unsigned *at = memory(sizeof *host);
-    curandGenerator_t g = device(CURAND_RNG_PSEUDO_XORWOW), plain = NULL;
+    curandGenerator_t g = device(type), plain = NULL;
     cudaStream_t stream;
     cudaGraph_t made;
     cudaGraphExec_t exec;
-    (void)state;
     RUN(cudaStreamCreate(&stream));
     OK(curandSetStream(g, stream));
     RUN(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
@@ -288,14 +328,22 @@ static void graph(void **state)
         RUN(cudaMemcpyAsync(host[i], at, sizeof *host, cudaMemcpyDefault, stream));
     }
     RUN(cudaStreamSynchronize(stream));
-    OK(curandCreateGeneratorHost(&plain, CURAND_RNG_PSEUDO_XORWOW));
-    OK(curandGenerate(plain, right, 3 * N));
-    assert_memory_equal(host, right, sizeof right);
+    OK(curandCreateGeneratorHost(&plain, type));
+    OK(curandGenerate(plain, right, 2 * round + N));
+    for (size_t i = 0; i < 3; i++)
+        assert_memory_equal(host[i], right + i * round, sizeof *host);
     OK(curandDestroyGenerator(plain));
     RUN(cudaGraphExecDestroy(exec));
     RUN(cudaGraphDestroy(made));
     RUN(cudaStreamDestroy(stream));
     RUN(cudaFree(at));
+}
+
+static void graph(void **state)
+{
+    (void)state;
+    replay(CURAND_RNG_PSEUDO_XORWOW, 4096);
+    replay(CURAND_RNG_PSEUDO_MT19937, 65536);
 }
 
 /* ---- bad input ---- */
@@ -324,6 +372,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lane_0_of_xorwow),
+        cmocka_unit_test(lane_0_of_mt19937),
         cmocka_unit_test(sobol_of_one_dimension),
         cmocka_unit_test(sobol_is_even),
         cmocka_unit_test(cuts),

@@ -171,6 +171,7 @@ void mr_rand_convert_one(const struct mr_rand_work *work, bool is_wide, const ui
     uint32_t *integers = out;
     float *floats = out;
     double *doubles = out;
+    bool is_mt = work->source->type == CURAND_RNG_PSEUDO_MT19937;
     for (unsigned i = 0; i < count; i++) {
         uint64_t x = words[i];
         uint32_t high = is_wide ? (uint32_t)(x >> 32) : (uint32_t)x;
@@ -179,10 +180,10 @@ void mr_rand_convert_one(const struct mr_rand_work *work, bool is_wide, const ui
             ((uint64_t *)out)[i] = x;
             break;
         case MR_RAND_UNIFORM:
-            floats[i] = uniform(high);
+            floats[i] = is_mt ? (float)(high * 0x1p-32 + 0x1p-33) : uniform(high);
             break;
         case MR_RAND_UNIFORM_DOUBLE:
-            doubles[i] = is_wide ? uniform_of_53(x >> 11) : high * 0x1p-32 + 0x1p-32;
+            doubles[i] = is_wide ? uniform_of_53(x >> 11) : high * 0x1p-32 + (is_mt ? 0x1p-33 : 0x1p-32);
             break;
         case MR_RAND_POISSON:
             if (!work->poisson->length)

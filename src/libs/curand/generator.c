@@ -52,10 +52,14 @@ static void renew(struct mr_generator *generator, uint64_t place)
     generator->place = place;
 }
 
-/* As renew, for a generator that has made numbers: Philox then goes back to a quarter of the place, as NVIDIA's does.
- */
+/* As renew, for a generator that has made numbers: Philox then goes back to a quarter of the place and MT19937 to the
+ * beginning, as NVIDIA's do. */
 static void restart(struct mr_generator *generator)
 {
+    if (generator->type == CURAND_RNG_PSEUDO_MT19937) {
+        renew(generator, 0);
+        return;
+    }
     bool is_back = generator->type == CURAND_RNG_PSEUDO_PHILOX4_32_10 && generator->source;
     renew(generator, is_back ? generator->place / 4 : generator->place);
 }
@@ -72,6 +76,9 @@ curandStatus_t mr_generator_source(struct mr_generator *generator)
         break;
     case CURAND_RNG_PSEUDO_MTGP32:
         source = mr_rand_mtgp32_new(generator);
+        break;
+    case CURAND_RNG_PSEUDO_MT19937:
+        source = mr_rand_mt19937_new(generator);
         break;
     case CURAND_RNG_PSEUDO_PHILOX4_32_10:
         source = mr_rand_philox_new(generator);
@@ -114,9 +121,6 @@ static curandRngType_t kind_of(curandRngType_t type)
 static bool is_there(const struct mr_form *form, curandRngType_t type)
 {
     switch (type) {
-    case CURAND_RNG_PSEUDO_MT19937:
-        mr_log(MR_LOG_WARN, "%s: MT19937 is not there. MTGP32, XORWOW and Philox are", form->name);
-        return false;
     case CURAND_RNG_QUASI_SCRAMBLED_SOBOL32:
     case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64:
         mr_log(
@@ -248,7 +252,6 @@ static bool has_ordering(const struct mr_generator *generator, curandOrdering_t 
         return order == CURAND_ORDERING_QUASI_DEFAULT;
     switch (order) {
     case CURAND_ORDERING_PSEUDO_BEST:
-        return generator->type != CURAND_RNG_PSEUDO_MT19937;
     case CURAND_ORDERING_PSEUDO_DEFAULT:
     case CURAND_ORDERING_PSEUDO_LEGACY:
         return true;

@@ -93,6 +93,7 @@ struct mr_generator {
 struct mr_rand_source *mr_rand_lanes_new(const struct mr_generator *generator);
 struct mr_rand_source *mr_rand_philox_new(const struct mr_generator *generator);
 struct mr_rand_source *mr_rand_mtgp32_new(const struct mr_generator *generator);
+struct mr_rand_source *mr_rand_mt19937_new(const struct mr_generator *generator);
 struct mr_rand_source *mr_rand_sobol_new(const struct mr_generator *generator);
 
 /* A reference more, and one less. */

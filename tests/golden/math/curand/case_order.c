@@ -79,6 +79,7 @@ KERNELS(xorwow, CURAND_RNG_PSEUDO_XORWOW)
 KERNELS(mrg32k3a, CURAND_RNG_PSEUDO_MRG32K3A)
 KERNELS(mtgp32, CURAND_RNG_PSEUDO_MTGP32)
 KERNELS(philox, CURAND_RNG_PSEUDO_PHILOX4_32_10)
+KERNELS(mt19937, CURAND_RNG_PSEUDO_MT19937)
 KERNELS(sobol32, CURAND_RNG_QUASI_SOBOL32)
 
 /* Captured behind a first call, launched three times, and a call after that. */
@@ -106,6 +107,7 @@ CAPTURE(xorwow, CURAND_RNG_PSEUDO_XORWOW)
 CAPTURE(mrg32k3a, CURAND_RNG_PSEUDO_MRG32K3A)
 CAPTURE(mtgp32, CURAND_RNG_PSEUDO_MTGP32)
 CAPTURE(philox, CURAND_RNG_PSEUDO_PHILOX4_32_10)
+CAPTURE(mt19937, CURAND_RNG_PSEUDO_MT19937)
 CAPTURE(sobol32, CURAND_RNG_QUASI_SOBOL32)
 
 /* The first call of a generator in a capture. */
@@ -157,6 +159,10 @@ CASE(rand_host, mrg32k3a)
 CASE(rand_host, mtgp32)
 {
     draw_host(CURAND_RNG_PSEUDO_MTGP32);
+}
+CASE(rand_host, mt19937)
+{
+    draw_host(CURAND_RNG_PSEUDO_MT19937);
 }
 CASE(rand_host, philox)
 {

@@ -122,6 +122,18 @@ static void run(const struct gold_case *self)
         V(title "_poisson_3", type, 0, 0, 0, 1, 'p', 5000, 3), \
         V(title "_poisson_500", type, 0, 0, 0, 1, 'p', 5000, 500)
 
+/* MT19937's lanes give their state in 78 rounds of 65,536: so many, and more, by calls whose lengths fit nothing. */
+CASE(rand_value, mt19937_rounds)
+{
+    curandGenerator_t generator = rn_new(CURAND_RNG_PSEUDO_MT19937);
+    RN_NEED(curandSetPseudoRandomGeneratorSeed(generator, 4357));
+    for (size_t i = 0, count = 1; i < 12; i++, count = count * 37 % 1999993 + 1) {
+        RN_NEED(curandGenerate(generator, rn_memory(), count));
+        rn_say(count * 4);
+    }
+    RN_NEED(curandDestroyGenerator(generator));
+}
+
 static struct gold_case values[] = {
     LANES("xorwow", CURAND_RNG_PSEUDO_XORWOW, 0),
     LANES("xorwow_legacy", CURAND_RNG_PSEUDO_XORWOW, CURAND_ORDERING_PSEUDO_LEGACY),
@@ -142,6 +154,7 @@ static struct gold_case values[] = {
     COUNTS("xorwow", CURAND_RNG_PSEUDO_XORWOW),
     COUNTS("mrg32k3a", CURAND_RNG_PSEUDO_MRG32K3A),
     COUNTS("mtgp32", CURAND_RNG_PSEUDO_MTGP32),
+    COUNTS("mt19937", CURAND_RNG_PSEUDO_MT19937),
     COUNTS("philox", CURAND_RNG_PSEUDO_PHILOX4_32_10),
     SOBOL("sobol32", CURAND_RNG_QUASI_SOBOL32, 'w'),
     SOBOL("sobol64", CURAND_RNG_QUASI_SOBOL64, 'l'),
