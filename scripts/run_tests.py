@@ -6,10 +6,14 @@ Usage: run_tests.py BUILD [meson test's own arguments]. cmocka programs are coun
 lines; any other program counts as one.
 """
 import json
+import os
 import pathlib
+import pty
 import re
+import signal
 import subprocess
 import sys
+import threading
 
 PASSED = re.compile(r"\[\s*PASSED\s*\]\s+(\d+) test")
 FAILED = re.compile(r"\[\s*FAILED\s*\]\s+(?:\w+: )?(\d+) test")
@@ -39,10 +43,56 @@ def count(test: dict) -> tuple[int, int, int]:
     return passed, failed, skipped
 
 
+def copy(source: int, to: int, quiet: threading.Event) -> None:
+    """What comes from one descriptor, to another, until its other end is closed. Nothing once `quiet` is set."""
+    while True:
+        try:
+            data = os.read(source, 65536)
+        except OSError:  # a terminal's other end
+            return
+        if not data:
+            return
+        while data and not quiet.is_set():
+            data = data[os.write(to, data):]
+
+
+def stop(meson: subprocess.Popen | None) -> None:
+    """After Ctrl-C: Meson ends its tests, without a word, and then this process ends as one that was interrupted: `make`
+    has one line for that."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if meson:
+        meson.terminate()
+        try:
+            meson.wait(20)
+        except subprocess.TimeoutExpired:
+            meson.kill()
+    if os.isatty(1):
+        os.write(1, b"\r\x1b[K")  # in the place of the progress line
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def run(words: list) -> int:
+    """Runs Meson with its output passed on."""
+    quiet, meson = threading.Event(), None
+    ours, theirs = pty.openpty() if os.isatty(1) else os.pipe()
+    try:
+        meson = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, start_new_session=True)
+        os.close(theirs)
+        reader = threading.Thread(target=copy, args=(ours, 1, quiet), daemon=True)
+        reader.start()
+        status = meson.wait()
+        reader.join()
+    except KeyboardInterrupt:
+        quiet.set()
+        stop(meson)
+        raise
+    return status
+
+
 def main() -> int:
     build = pathlib.Path(sys.argv[1])
-    status = subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *sys.argv[2:]],
-                            stdin=subprocess.DEVNULL, check=False).returncode
+    status = run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *sys.argv[2:]])
     totals = [0, 0, 0]
     log = build / "meson-logs" / "testlog.json"
     for line in log.read_text(errors="replace").splitlines():

@@ -32,18 +32,8 @@
 #include "base/settings.h"
 #include "base/thread.h"
 
-#define CACHE_MAGIC 0x314b524du   /* "MRK1" */
-#define CACHE_SUFFIX ".mrk"
 #define ENTRY_MAX (256u << 20)
 #define PATH_ROOM 4096
-
-struct file_header {
-    uint32_t magic, header_bytes;
-    struct mr_cache_key key;      /* a renamed file must not pass for another */
-    struct mr_cache_key checksum; /* of the whole file with this field zero */
-    uint64_t object_bytes, stack_bytes;
-    uint32_t flags, abi;
-};
 
 static mr_lock folder_lock = MR_LOCK_INIT(FOLDER);
 static bool folder_known, folder_good;
@@ -196,7 +186,7 @@ void mr_cache_reset(void)
 static bool entry_path(char path[PATH_ROOM], struct mr_cache_key key)
 {
     const char *in = mr_cache_folder();
-    return in && snprintf(path, PATH_ROOM, "%s/%016llx%016llx" CACHE_SUFFIX, in, (unsigned long long)key.high,
+    return in && snprintf(path, PATH_ROOM, "%s/%016llx%016llx" MR_CACHE_SUFFIX, in, (unsigned long long)key.high,
                           (unsigned long long)key.low) < PATH_ROOM;
 }
 
@@ -204,7 +194,7 @@ static bool entry_path(char path[PATH_ROOM], struct mr_cache_key key)
 
 static struct mr_cache_key checksum_of(const unsigned char *file, size_t size)
 {
-    struct file_header header;
+    struct mr_cache_file header;
     memcpy(&header, file, sizeof header);
     header.checksum = (struct mr_cache_key){0, 0};
     struct mr_cache_key parts[2] = {mr_cache_hash_of(&header, sizeof header),
@@ -219,9 +209,9 @@ static bool same_key(struct mr_cache_key a, struct mr_cache_key b)
 
 static bool check_item(const unsigned char *file, size_t size, struct mr_cache_key key, struct mr_cache_item *item)
 {
-    struct file_header header;
+    struct mr_cache_file header;
     memcpy(&header, file, sizeof header);
-    if (header.magic != CACHE_MAGIC || header.header_bytes != sizeof header || header.abi != MR_ABI_VERSION ||
+    if (header.magic != MR_CACHE_MAGIC || header.header_bytes != sizeof header || header.abi != MR_ABI_VERSION ||
         !same_key(header.key, key) || header.object_bytes != size - sizeof header ||
         !same_key(header.checksum, checksum_of(file, size)))
         return false;
@@ -241,7 +231,7 @@ static unsigned char *read_file(const char *path, size_t *size, time_t *modified
         return NULL;
     struct stat facts;
     unsigned char *file = NULL;
-    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < (off_t)sizeof(struct file_header) ||
+    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < (off_t)sizeof(struct mr_cache_file) ||
         facts.st_size > (off_t)ENTRY_MAX)
         goto done;
     *size = (size_t)facts.st_size;
@@ -311,7 +301,7 @@ static bool is_ours(const char *name, const struct stat *facts, bool *stale)
     size_t length = strlen(name);
     *stale = strncmp(name, "tmp-", 4) == 0 && time(NULL) - facts->st_mtime > 86400;
     return S_ISREG(facts->st_mode) && length < sizeof((struct listed *)0)->name &&
-           (*stale || (length == 32 + strlen(CACHE_SUFFIX) && strcmp(name + 32, CACHE_SUFFIX) == 0));
+           (*stale || (length == 32 + strlen(MR_CACHE_SUFFIX) && strcmp(name + 32, MR_CACHE_SUFFIX) == 0));
 }
 
 /* Lists the folder, oldest first; returns the bytes in it. */
@@ -392,7 +382,7 @@ static bool write_all(int fd, const void *data, size_t size)
 void mr_cache_store(struct mr_cache_key key, const struct mr_cache_item *item)
 {
     char path[PATH_ROOM], temporary[PATH_ROOM];
-    size_t size = sizeof(struct file_header) + item->object_size;
+    size_t size = sizeof(struct mr_cache_file) + item->object_size;
     if (!entry_path(path, key) || size > ENTRY_MAX)
         return;
     const char *in = mr_cache_folder();
@@ -403,9 +393,9 @@ void mr_cache_store(struct mr_cache_key key, const struct mr_cache_item *item)
     unsigned char *file = mr_calloc(1, size);
     if (!file)
         return;
-    struct file_header header;
+    struct mr_cache_file header;
     memset(&header, 0, sizeof header);
-    header.magic = CACHE_MAGIC;
+    header.magic = MR_CACHE_MAGIC;
     header.header_bytes = sizeof header;
     header.key = key;
     header.object_bytes = item->object_size;

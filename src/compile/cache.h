@@ -32,6 +32,18 @@ struct mr_cache_key mr_cache_hash_of(const void *data, size_t size);
 /* Adds what identifies this processor's instruction set. */
 void mr_cache_hash_processor(struct mr_cache_hash *hash);
 
+/* How a file of the cache begins; the object follows. Its name ends in MR_CACHE_SUFFIX. */
+struct mr_cache_file {
+    uint32_t magic, header_bytes;
+    struct mr_cache_key key;      /* a renamed file must not pass for another */
+    struct mr_cache_key checksum; /* of the whole file with this field zero */
+    uint64_t object_bytes, stack_bytes;
+    uint32_t flags, abi;          /* abi: MR_ABI_VERSION; a file of another is of no use any more */
+};
+
+#define MR_CACHE_MAGIC 0x314b524du /* "MRK1" */
+#define MR_CACHE_SUFFIX ".mrk"
+
 /* What is kept of a compiled kernel. */
 struct mr_cache_item {
     unsigned flags;              /* MR_CODE_* */

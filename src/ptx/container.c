@@ -33,9 +33,6 @@
 #define HEADER_MAGIC 0xba55ed50u
 #define HEADER_SIZE 16u
 #define ENTRY_SIZE 64u
-#define KIND_PTX 1u
-#define FLAG_LZ4 UINT64_C(0x2000)
-#define FLAG_ZSTD UINT64_C(0x8000)
 #define TEXT_MAX (UINT64_C(1) << 28) /* bytes after decompression */
 #define SMALLEST_PAGE 4096u
 #define LZ4_RATIO_MAX 256u           /* what the format can reach, and more */
@@ -44,13 +41,6 @@ struct wrapper {
     uint32_t magic, version;
     const void *data;
     const void *more;
-};
-
-struct entry {
-    const unsigned char *data;
-    uint64_t size; /* of `data`, without padding if compressed */
-    uint64_t flags, full_size;
-    uint32_t kind, target;
 };
 
 static uint64_t read_number(const unsigned char *bytes, unsigned size)
@@ -102,9 +92,22 @@ static enum mr_ptx_container_status refuse(enum mr_ptx_container_status status, 
     return status;
 }
 
+/* The text whose place and length in the entry's header are at `field`; NULL if there is none. */
+static const char *header_text(const unsigned char *at, uint64_t head, uint64_t field, size_t *length)
+{
+    *length = 0;
+    if (field > head - 8)
+        return NULL;
+    uint64_t place = read_number(at + field, 4), size = read_number(at + field + 4, 4);
+    if (place == 0 || size == 0 || place > head || size > head - place)
+        return NULL;
+    *length = (size_t)size;
+    return (const char *)at + place;
+}
+
 /* Reads the entry at `at`; false if it does not fit in the `room` bytes there.
  * *taken is the room that it takes. */
-static bool read_entry(const unsigned char *at, uint64_t room, struct entry *entry, uint64_t *taken)
+static bool read_entry(const unsigned char *at, uint64_t room, struct mr_ptx_container_entry *entry, uint64_t *taken)
 {
     if (room < ENTRY_SIZE)
         return false;
@@ -113,19 +116,26 @@ static bool read_entry(const unsigned char *at, uint64_t room, struct entry *ent
     if (head < ENTRY_SIZE || head > room || size > room - head || compressed > size)
         return false;
     entry->kind = (uint32_t)read_number(at, 2);
+    entry->minor = (unsigned)read_number(at + 24, 2);
+    entry->major = (unsigned)read_number(at + 26, 2);
     entry->target = (uint32_t)read_number(at + 28, 4);
+    entry->name = header_text(at, head, 32, &entry->name_length);
+    uint64_t options = read_number(at + 20, 4);
+    entry->options = options ? header_text(at, head, options, &entry->options_length) : NULL;
+    if (!entry->options)
+        entry->options_length = 0;
     entry->flags = read_number(at + 40, 8);
     entry->full_size = read_number(at + 56, 8);
     entry->data = at + head;
-    entry->size = entry->flags & (FLAG_LZ4 | FLAG_ZSTD) && compressed ? compressed : size;
+    entry->size = entry->flags & MR_PTX_ENTRY_COMPRESSED && compressed ? compressed : size;
     *taken = head + size;
     return true;
 }
 
 /* Decompresses into fresh memory. */
-static enum mr_ptx_container_status unpack(const struct entry *entry, struct mr_ptx_text *out)
+static enum mr_ptx_container_status unpack(const struct mr_ptx_container_entry *entry, struct mr_ptx_text *out)
 {
-    bool lz4 = entry->flags & FLAG_LZ4;
+    bool lz4 = entry->flags & MR_PTX_ENTRY_LZ4;
     uint64_t full = entry->full_size;
     if (full == 0 || full > TEXT_MAX || (lz4 && full / LZ4_RATIO_MAX > entry->size))
         return refuse(MR_PTX_CONTAINER_INVALID, "the size of compressed PTX is not plausible");
@@ -173,46 +183,84 @@ static bool all_is_there(const unsigned char *image)
     return room <= UINT64_MAX - head && is_there(image, head + room);
 }
 
-static enum mr_ptx_container_status read_fatbin(const unsigned char *image, size_t size, uint32_t capability,
-                                                struct mr_ptx_text *out)
+enum mr_ptx_container_status mr_ptx_container_visit(const void *image, size_t size, void *user,
+                                                    bool (*see)(void *user, const struct mr_ptx_container_entry *entry))
 {
-    if (size < HEADER_SIZE || (size == MR_PTX_SIZE_UNKNOWN && !all_is_there(image)))
+    const unsigned char *at = image;
+    if (size < HEADER_SIZE)
         return refuse(MR_PTX_CONTAINER_INVALID, "fat binary is cut short");
-    uint64_t head = read_number(image + 6, 2), room = read_number(image + 8, 8);
-    if (read_number(image, 4) != HEADER_MAGIC || head < HEADER_SIZE || head > size || room > size - head)
+    uint64_t head = read_number(at + 6, 2), room = read_number(at + 8, 8);
+    if (read_number(at, 4) != HEADER_MAGIC || head < HEADER_SIZE || head > size || room > size - head)
         return refuse(MR_PTX_CONTAINER_INVALID, "fat binary has a damaged header, or is cut short");
-
-    const unsigned char *at = image + head;
-    struct entry best = {0}, entry;
-    bool found = false;
-    unsigned binaries = 0, newer = 0, lowest = 0;
+    at += head;
+    struct mr_ptx_container_entry entry;
     for (uint64_t taken; room > 0; at += taken, room -= taken) {
         if (!read_entry(at, room, &entry, &taken))
             return refuse(MR_PTX_CONTAINER_INVALID, "fat binary has a damaged entry");
-        if (entry.kind != KIND_PTX) {
-            binaries++;
-        } else if (entry.target > capability) {
-            newer++;
-            lowest = lowest && lowest < entry.target ? lowest : entry.target;
-        } else if (!found || entry.target > best.target) {
-            best = entry;
-            found = true;
-        }
+        if (!see(user, &entry))
+            break;
     }
-    if (!found) {
-        mr_log(MR_LOG_INFO,
-               "module image: fat binary has no PTX for compute capability %u.%u "
-               "(%u entries of machine code, %u of PTX for newer devices)",
-               capability / 10, capability % 10, binaries, newer);
-        out->newer = lowest;
-        return MR_PTX_CONTAINER_NO_BINARY;
-    }
-    if (best.flags & (FLAG_LZ4 | FLAG_ZSTD) && best.size > INT32_MAX)
-        return refuse(MR_PTX_CONTAINER_INVALID, "compressed PTX is too large");
-    if (best.flags & (FLAG_LZ4 | FLAG_ZSTD))
-        return unpack(&best, out);
-    *out = (struct mr_ptx_text){.text = (const char *)best.data, .length = best.size};
     return MR_PTX_CONTAINER_OK;
+}
+
+enum mr_ptx_container_status mr_ptx_container_unpack(const struct mr_ptx_container_entry *entry,
+                                                     struct mr_ptx_text *out)
+{
+    *out = (struct mr_ptx_text){0};
+    if (entry->flags & MR_PTX_ENTRY_COMPRESSED && entry->size > INT32_MAX)
+        return refuse(MR_PTX_CONTAINER_INVALID, "compressed PTX is too large");
+    if (entry->flags & MR_PTX_ENTRY_COMPRESSED) {
+        enum mr_ptx_container_status status = unpack(entry, out);
+        if (status != MR_PTX_CONTAINER_OK)
+            return status;
+    } else {
+        *out = (struct mr_ptx_text){.text = (const char *)entry->data, .length = entry->size};
+    }
+    if (entry->kind == MR_PTX_ENTRY_PTX)
+        out->length = strnlen(out->text, out->length);
+    return MR_PTX_CONTAINER_OK;
+}
+
+/* The search for the PTX that suits a device. */
+struct search {
+    struct mr_ptx_container_entry best;
+    bool found;
+    uint32_t capability, lowest; /* lowest: of the newer ones */
+    unsigned binaries, newer;
+};
+
+static bool consider(void *user, const struct mr_ptx_container_entry *entry)
+{
+    struct search *search = user;
+    if (entry->kind != MR_PTX_ENTRY_PTX) {
+        search->binaries++;
+    } else if (entry->target > search->capability) {
+        search->newer++;
+        search->lowest = search->lowest && search->lowest < entry->target ? search->lowest : entry->target;
+    } else if (!search->found || entry->target > search->best.target) {
+        search->best = *entry;
+        search->found = true;
+    }
+    return true;
+}
+
+static enum mr_ptx_container_status read_fatbin(const unsigned char *image, size_t size, uint32_t capability,
+                                                struct mr_ptx_text *out)
+{
+    struct search search = {.capability = capability};
+    if (size == MR_PTX_SIZE_UNKNOWN && !all_is_there(image))
+        return refuse(MR_PTX_CONTAINER_INVALID, "fat binary is cut short");
+    enum mr_ptx_container_status status = mr_ptx_container_visit(image, size, &search, consider);
+    if (status != MR_PTX_CONTAINER_OK)
+        return status;
+    if (search.found)
+        return mr_ptx_container_unpack(&search.best, out);
+    mr_log(MR_LOG_INFO,
+           "module image: fat binary has no PTX for compute capability %u.%u "
+           "(%u entries of machine code, %u of PTX for newer devices)",
+           capability / 10, capability % 10, search.binaries, search.newer);
+    out->newer = search.lowest;
+    return MR_PTX_CONTAINER_NO_BINARY;
 }
 
 enum mr_ptx_container_status mr_ptx_container_read(const void *image, size_t size, uint32_t capability,

@@ -8,6 +8,7 @@
 #ifndef MR_PTX_CONTAINER_H
 #define MR_PTX_CONTAINER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,42 @@ enum mr_ptx_image_kind mr_ptx_image_kind_find(const void *image, size_t size);
  */
 enum mr_ptx_container_status mr_ptx_container_read(const void *image, size_t size, uint32_t capability,
                                                    struct mr_ptx_text *out);
+
+/* One entry of a fat binary. All pointers are into the container. */
+struct mr_ptx_container_entry {
+    const unsigned char *data;
+    uint64_t size;       /* of `data`, without padding if compressed */
+    uint64_t full_size;  /* after decompression; of no meaning if not compressed */
+    uint64_t flags;
+    uint32_t kind, target; /* MR_PTX_ENTRY_*; 80 for sm_80 */
+    unsigned major, minor; /* of PTX, or of machine code's format */
+    const char *name, *options; /* whose code it is, and the assembler's options; not NUL-ended; NULL: not told */
+    size_t name_length, options_length;
+};
+
+#define MR_PTX_ENTRY_PTX 1u
+#define MR_PTX_ENTRY_ELF 2u
+
+/* Flags of an entry. */
+#define MR_PTX_ENTRY_64_BIT UINT64_C(0x1)
+#define MR_PTX_ENTRY_DEBUG UINT64_C(0x2)
+#define MR_PTX_ENTRY_LINUX UINT64_C(0x10)
+#define MR_PTX_ENTRY_LZ4 UINT64_C(0x2000)
+#define MR_PTX_ENTRY_ZSTD UINT64_C(0x8000)
+#define MR_PTX_ENTRY_COMPRESSED (MR_PTX_ENTRY_LZ4 | MR_PTX_ENTRY_ZSTD)
+
+/*
+ * Shows `see` each entry of the fat binary in `size` bytes, in their order, until it returns false. Nothing is read
+ * beyond `size`. INVALID if it is damaged; entries before the damage were shown. Any thread.
+ */
+enum mr_ptx_container_status mr_ptx_container_visit(const void *image, size_t size, void *user,
+                                                    bool (*see)(void *user,
+                                                                const struct mr_ptx_container_entry *entry));
+
+/* What the entry holds, decompressed if need be; PTX ends before its padding. As with mr_ptx_container_read, the caller
+ * frees it. */
+enum mr_ptx_container_status mr_ptx_container_unpack(const struct mr_ptx_container_entry *entry,
+                                                     struct mr_ptx_text *out);
 
 /* NULL is allowed, and so is a second call. */
 void mr_ptx_text_free(struct mr_ptx_text *text);

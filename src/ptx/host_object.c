@@ -127,10 +127,32 @@ static bool is_elf(const unsigned char *data, size_t size)
     return size >= SELFMAG && memcmp(data, ELFMAG, SELFMAG) == 0;
 }
 
+/* Tells a member's name: up to a slash in the header's first 16 characters, or "/" and a place in the member "//". */
+static void tell_member(const struct walk *walk, const unsigned char *head, const unsigned char *names,
+                        size_t names_size)
+{
+    char field[17] = "", *end;
+    const char *name = field;
+    size_t length;
+    memcpy(field, head, 16);
+    length = strcspn(field, "/ ");
+    if (field[0] == '/') {
+        unsigned long place = strtoul(field + 1, &end, 10);
+        if (end == field + 1 || place >= names_size)
+            return;
+        name = (const char *)names + place;
+        for (length = 0; length < names_size - place && name[length] != '\n'; length++)
+            continue;
+        length -= length > 0 && name[length - 1] == '/';
+    }
+    walk->visitor->member(walk->visitor->user, name, length);
+}
+
 /* Members: a header of 60 characters, whose size is in decimal at 48, and the bytes, padded to 2. */
 static enum mr_ptx_object_status visit_archive(struct walk *walk, const unsigned char *data, size_t size)
 {
-    size_t at = sizeof archive_magic - 1;
+    size_t at = sizeof archive_magic - 1, names_size = 0;
+    const unsigned char *names = NULL;
     while (!walk->ended && at < size) {
         char digits[11] = "", *end;
         if (size - at < 60 || memcmp(data + at + 58, "`\n", 2) != 0)
@@ -140,7 +162,13 @@ static enum mr_ptx_object_status visit_archive(struct walk *walk, const unsigned
         at += 60;
         if (end == digits || *digits == '-' || length > size - at)
             return MR_PTX_OBJECT_DAMAGED;
+        if (memcmp(data + at - 60, "// ", 3) == 0) {
+            names = data + at;
+            names_size = length;
+        }
         if (is_elf(data + at, length)) {
+            if (walk->visitor->member)
+                tell_member(walk, data + at - 60, names, names_size);
             enum mr_ptx_object_status status = visit_object(walk, data + at, length);
             if (status == MR_PTX_OBJECT_DAMAGED)
                 return status;

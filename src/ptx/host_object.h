@@ -23,6 +23,8 @@ struct mr_ptx_object_visitor {
     bool (*container)(void *user, const void *data, size_t size, bool relocatable);
     /* The name of a symbol that the object uses and does not define. May be NULL. */
     bool (*needed)(void *user, const char *name);
+    /* The name of an archive's member, which is an object, before what is in it. May be NULL. */
+    void (*member)(void *user, const char *name, size_t length);
 };
 
 /*

@@ -84,6 +84,98 @@ foreach(program stock shared host apart)
   add_test(NAME ${program} COMMAND ${program})
 endforeach()
 """
+# No CUDA C++ in it: the runtime library is linked in by the C++ compiler.
+CMAKE_HOST = """
+cmake_minimum_required(VERSION 3.18)
+project(host LANGUAGES CXX)
+find_package(CUDAToolkit 12.0 REQUIRED)
+add_executable(host runtime.cpp)
+target_link_libraries(host CUDA::cudart_static)
+enable_testing()
+add_test(NAME host COMMAND host)
+"""
+RUNTIME = """
+#include <cstdio>
+#include <cuda_runtime.h>
+int main()
+{
+    int count = 0, *p = nullptr, value = 3;
+    if (cudaGetDeviceCount(&count) || cudaMalloc(&p, 4) || cudaMemcpy(p, &value, 4, cudaMemcpyHostToDevice))
+        return 2;
+    return count < 1;
+}
+"""
+EXTENSION = """
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <cuda_runtime.h>
+__global__ void add(int *p, int x) { p[threadIdx.x] += x; }
+static PyObject *sum(PyObject *self, PyObject *arguments)
+{
+    int x, *p = nullptr, total = 0;
+    if (!PyArg_ParseTuple(arguments, "i", &x) || cudaMallocManaged(&p, 32 * sizeof *p) != cudaSuccess)
+        return nullptr;
+    for (int i = 0; i < 32; i++)
+        p[i] = i;
+    add<<<1, 32>>>(p, x);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < 32; i++)
+        total += p[i];
+    cudaFree(p);
+    return PyLong_FromLong(total);
+}
+static PyMethodDef methods[] = {{"sum", sum, METH_VARARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+static PyModuleDef module = {PyModuleDef_HEAD_INIT, "extension", nullptr, -1, methods};
+PyMODINIT_FUNC PyInit_extension() { return PyModule_Create(&module); }
+"""
+# As projects do it: the compiler's step is replaced for .cu, the toolkit is found by nvcc in PATH.
+SETUP = """
+import os, shutil
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+root = os.path.dirname(os.path.dirname(shutil.which("nvcc")))
+class Build(build_ext):
+    def build_extensions(self):
+        self.compiler.src_extensions.append(".cu")
+        usual, program = self.compiler._compile, self.compiler.compiler_so
+        def compile(obj, src, ext, cc_args, extra, pp):
+            cuda = src.endswith(".cu")
+            self.compiler.set_executable("compiler_so", "nvcc" if cuda else program)
+            usual(obj, src, ext, cc_args, ["-arch=sm_80", "-Xcompiler", "-fPIC"] if cuda else [], pp)
+            self.compiler.compiler_so = program
+        self.compiler._compile = compile
+        super().build_extensions()
+setup(name="extension", version="1", cmdclass={"build_ext": Build},
+      ext_modules=[Extension("extension", ["extension.cu"], libraries=["cudart"], library_dirs=[root + "/lib64"], runtime_library_dirs=[root + "/lib64"],
+                             include_dirs=[root + "/include"])])
+"""
+PYPROJECT = """
+[build-system]
+requires = ["scikit-build-core"]
+build-backend = "scikit_build_core.build"
+[project]
+name = "extension"
+version = "1"
+"""
+CMAKE_EXTENSION = """
+cmake_minimum_required(VERSION 3.18)
+project(extension LANGUAGES CXX CUDA)
+find_package(Python COMPONENTS Interpreter Development.Module REQUIRED)
+python_add_library(extension MODULE extension.cu WITH_SOABI)
+set_target_properties(extension PROPERTIES CUDA_ARCHITECTURES 80)
+install(TARGETS extension DESTINATION .)
+"""
+
+
+def python_with(*modules):
+    """A Python that has them, and headers for extensions; None: there is none."""
+    ask = "import importlib, os, sys, sysconfig\nfor name in sys.argv[1:]: importlib.import_module(name)\nsys.exit(not os.path.exists(sysconfig.get_path('include') + '/Python.h'))"
+    for program in (sys.executable, "/usr/bin/python3", shutil.which("python3"), os.environ.get("MR_EXTENSIONS_PYTHON")):
+        if program and subprocess.run([program, "-c", ask, *modules], check=False, capture_output=True).returncode == 0:
+            return program
+    return None
+
+
 MESON = """
 project('programs', ['cpp', 'cuda'])
 cuda = import('unstable-cuda')
@@ -138,6 +230,32 @@ class Projects(unittest.TestCase):
         self.do("cmake", "--build", "out")
         self.assertIn("100% tests passed, 0 tests failed out of 4", self.do("ctest", "--test-dir", "out"))
 
+    @unittest.skipUnless(shutil.which("cmake", path="/usr/bin:/bin"), "there is no cmake")
+    def test_cmake_without_cuda(self):
+        """The driver is found although nvcc had no part in it, and the loader knows no path."""
+        self.write("CMakeLists.txt", CMAKE_HOST)
+        self.write("runtime.cpp", RUNTIME)
+        self.do("cmake", "-S", ".", "-B", "out")
+        self.do("cmake", "--build", "out")
+        self.assertIn("100% tests passed, 0 tests failed out of 1", self.do("ctest", "--test-dir", "out"))
+
+    @unittest.skipUnless(python_with("setuptools"), "there is no Python with setuptools and headers")
+    def test_setuptools(self):
+        python = python_with("setuptools")
+        self.write("setup.py", SETUP)
+        self.write("extension.cu", EXTENSION)
+        self.do(python, "setup.py", "-q", "build_ext", "--inplace")
+        self.assertEqual(self.do(python, "-c", "import extension; print(extension.sum(2))"), "560\n")
+
+    @unittest.skipUnless(python_with("scikit_build_core", "pip") and shutil.which("cmake", path="/usr/bin:/bin"), "there is no Python with scikit-build-core, or no cmake")
+    def test_scikit_build_core(self):
+        python = python_with("scikit_build_core", "pip")
+        self.write("project/pyproject.toml", PYPROJECT)
+        self.write("project/CMakeLists.txt", CMAKE_EXTENSION)
+        self.write("project/extension.cu", EXTENSION)
+        self.do(python, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--no-index", "--target", "installed", "./project")
+        self.assertEqual(self.do(python, "-c", "import extension; print(extension.sum(2))", PYTHONPATH=str(self.path / "installed")), "560\n")
+
     @unittest.skipUnless(shutil.which("meson", path="/usr/bin:/bin"), "there is no meson")
     def test_meson(self):
         self.write("meson.build", MESON)
@@ -165,7 +283,7 @@ class Projects(unittest.TestCase):
 
     def test_root(self):
         """What a toolkit's root has."""
-        for name in ("bin/nvcc", "bin/ptxas", "include/cuda.h", "include/cooperative_groups.h", "lib64/libcuda.so", "lib64/libcudart.so", "lib64/libcudart_static.a", "lib64/libcudadevrt.a",
+        for name in ("bin/nvcc", "bin/ptxas", "bin/fatbinary", "bin/cuobjdump", "include/cuda.h", "include/cooperative_groups.h", "lib64/libcuda.so", "lib64/libcudart.so", "lib64/libcudart_static.a", "lib64/libcudadevrt.a",
                      "nvvm/libdevice", "version.json"):
             self.assertTrue((ROOT / name).exists(), name)
 

@@ -4,8 +4,11 @@ import json
 import os
 import pathlib
 import re
+import resource
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 MILLRACE = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -92,6 +95,97 @@ class Info(unittest.TestCase):
         self.assertEqual(millrace("info", "--yaml").returncode, 2)
 
 
+    def test_output_that_can_not_be_written(self):
+        for words in (["info", "--json"], ["info"], ["--help"], ["--version"], ["env"], ["doctor", "--help"], ["run", "--help"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([MILLRACE, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+                                      timeout=120)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertEqual(done.stderr, "millrace: cannot write to standard output: No space left on device\n")
+
+
+class Doctor(unittest.TestCase):
+    """What it finds in a place that is made for it: an empty home, a path without anything of CUDA's."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+
+    def ask(self, **environment) -> tuple[dict, int]:
+        """Findings by topic: pairs of verdict and text."""
+        quiet = {name: None for name in ("LD_LIBRARY_PATH", "LD_PRELOAD", "MILLRACE_CC", "MILLRACE_CACHE", "MILLRACE_REDIRECT")}
+        done = millrace("doctor", "--json", **{**quiet, "MILLRACE_CACHE_DIR": str(self.path / "cache"), **environment})
+        self.assertEqual(done.stderr, "")
+        findings = {}
+        for finding in json.loads(done.stdout):
+            self.assertEqual("mend" in finding, finding["verdict"] != "ok", finding)
+            findings.setdefault(finding["topic"], []).append((finding["verdict"], finding["text"]))
+        self.assertEqual(done.returncode, int(any(verdict == "wrong" for topic in findings.values() for verdict, _ in topic)))
+        return findings, done.returncode
+
+    def test_a_kernel_runs(self):
+        findings, _ = self.ask()
+        self.assertEqual(findings["kernel"], [("ok", "a kernel was compiled and ran")])
+        self.assertEqual(findings["driver"][0][0], "ok")
+        self.assertEqual({"driver", "wheels", "parts", "compiler", "processor", "memory", "limits", "sandbox", "cache", "kernel"}, set(findings))
+        self.assertIn("nothing is wrong" if self.ask()[1] == 0 else "wrong", millrace("doctor").stdout)
+
+    def test_another_driver_first(self):
+        (self.path / "libcuda.so.1").symlink_to("/bin/true")
+        done = millrace("doctor", LD_LIBRARY_PATH=f"{MILLRACE.parent.parent / 'lib'}:{self.path}")
+        self.assertNotIn("another driver: " + str(self.path), done.stdout)
+        copy = self.path / "other"
+        copy.mkdir()
+        shutil.copy(MILLRACE.parent.parent / "lib/libcuda.so.1", copy / "libcuda.so.1")
+        findings, status = self.ask(LD_LIBRARY_PATH=f"{copy}:{MILLRACE.parent.parent / 'lib'}", MILLRACE_COMPILER=str(MILLRACE.parent.parent / "lib/libmillrace-compile.so"))
+        self.assertEqual(status, 1)
+        self.assertEqual([verdict for verdict, text in findings["driver"] if str(copy) in text], ["wrong", "wrong"])
+
+    def test_nvidias_packages(self):
+        folder = self.path / "site/nvidia/cuda_runtime/lib"
+        folder.mkdir(parents=True)
+        (folder / "libcudart.so.13").touch()
+        findings, _ = self.ask(PYTHONPATH=str(self.path / "site"))
+        self.assertEqual([(verdict, str(folder) in text) for verdict, text in findings["wheels"]], [("note", True)])
+        findings, _ = self.ask(PYTHONPATH=str(self.path / "site"), MILLRACE_REDIRECT="off")
+        self.assertEqual(findings["wheels"][0][0], "wrong")
+        findings, _ = self.ask(PYTHONPATH=str(self.path / "site"), LD_LIBRARY_PATH=f"{folder}:{MILLRACE.parent.parent / 'lib'}")
+        self.assertEqual(findings["wheels"][0][0], "wrong")
+        findings, _ = self.ask(PYTHONPATH=str(self.path / "site"), LD_LIBRARY_PATH=f"{MILLRACE.parent.parent / 'lib'}:{folder}")
+        self.assertEqual(findings["wheels"][0][0], "note")
+
+    def test_no_compiler(self):
+        findings, status = self.ask(PATH=str(self.path))
+        self.assertEqual((findings["compiler"][0][0], status), ("wrong", 1))
+        self.assertIn("can't be started", findings["compiler"][0][1])
+
+    def test_another_nvcc(self):
+        (self.path / "nvcc").write_text("#!/bin/sh\n")
+        (self.path / "nvcc").chmod(0o755)
+        findings, _ = self.ask(PATH=f"{self.path}:{os.environ['PATH']}")
+        self.assertEqual(findings["compiler"][1], ("note", f"the nvcc in PATH is another: {self.path / 'nvcc'}"))
+
+    def test_caches(self):
+        self.assertEqual(self.ask()[0]["cache"][0][0], "ok")
+        (self.path / "cache").mkdir(exist_ok=True)
+        (self.path / "cache/old.mrk").write_bytes(b"of another version" * 100)
+        self.assertEqual(self.ask()[0]["cache"][0][0], "note")
+        (self.path / "cache").chmod(0o777)
+        self.assertIn("not yours alone", self.ask()[0]["cache"][0][1])
+        self.assertEqual(self.ask(MILLRACE_CACHE="off")[0]["cache"][0][0], "note")
+        (self.path / "file").touch()
+        findings, status = self.ask(MILLRACE_CACHE_DIR=str(self.path / "file/cache"))
+        self.assertEqual((findings["cache"][0][0], status), ("wrong", 1))
+
+    def test_limits(self):
+        for limit, words in ((resource.RLIMIT_NOFILE, "200 files"), (resource.RLIMIT_STACK, "512 KiB")):
+            value = 200 if limit == resource.RLIMIT_NOFILE else 512 << 10
+            done = subprocess.run([MILLRACE, "doctor"], capture_output=True, text=True, check=False, timeout=120,
+                                  preexec_fn=lambda: resource.setrlimit(limit, (value, resource.getrlimit(limit)[1])))
+            self.assertIn(words, done.stdout)
+
+
 class Env(unittest.TestCase):
     def test_lists_every_setting(self):
         done = millrace("env", MILLRACE_LOG="info")
@@ -106,7 +200,7 @@ class Env(unittest.TestCase):
 
 class Help(unittest.TestCase):
     def test_help_and_version(self):
-        for arguments in (["--help"], ["run", "--help"], ["info", "--help"], ["env", "--help"]):
+        for arguments in (["--help"], ["run", "--help"], ["info", "--help"], ["env", "--help"], ["doctor", "--help"]):
             done = millrace(*arguments)
             self.assertEqual(done.returncode, 0)
             self.assertIn("Usage: millrace", done.stdout)

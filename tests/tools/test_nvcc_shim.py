@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -556,6 +557,60 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         done = self.nvcc("--cubin", "kernel.cu", MILLRACE_CC="/nonexistent/clang")
         self.assertEqual(done.returncode, 1)
         self.assertIn("clang-19", done.stderr)
+
+    def start_one_that_waits(self):
+        """A shim whose compiler runs until it is ended; the compiler's number; a pipe that is closed when it is gone."""
+        temporary, compiler, pipe = self.path / "temporary", self.path / "clang", self.path / "pipe"
+        temporary.mkdir(exist_ok=True)
+        compiler.write_text(f"#!/bin/sh\nexec 3>{pipe}\necho $$ >&3\nexec sleep 1000\n")
+        compiler.chmod(0o755)
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
+        shim = subprocess.Popen([NVCC, "--cubin", "kernel.cu"], cwd=self.path, env={**os.environ, "TMPDIR": str(temporary), "MILLRACE_CC": str(compiler)}, stderr=subprocess.DEVNULL)
+        reader = open(pipe, encoding="utf-8")
+        self.addCleanup(reader.close)
+        number = int(reader.readline())
+        self.assertEqual(len(list(temporary.iterdir())), 1)
+        return shim, number, reader
+
+    def test_nothing_stays_when_it_is_ended(self):
+        for end in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            shim, _, reader = self.start_one_that_waits()
+            shim.send_signal(end)
+            self.assertEqual(shim.wait(60), -end)
+            self.assertEqual(reader.read(), "")  # the compiler is gone, too
+            self.assertEqual(list((self.path / "temporary").iterdir()), [])
+
+    def test_what_a_killed_one_left_goes_later(self):
+        shim, compiler, _ = self.start_one_that_waits()
+        folder, = (self.path / "temporary").iterdir()
+        os.utime(folder, (1, 1))
+        self.assertEqual(self.nvcc("--cubin", "kernel.cu", TMPDIR=str(folder.parent)).returncode, 0)
+        self.assertTrue(folder.exists())  # its shim lives
+        os.utime(folder, (1, 1))
+        shim.kill()
+        shim.wait(60)
+        os.kill(compiler, signal.SIGKILL)
+        self.assertEqual(self.nvcc("--cubin", "kernel.cu", TMPDIR=str(folder.parent)).returncode, 0)
+        self.assertEqual(list((self.path / "temporary").iterdir()), [])
+
+    def test_another_toolkit(self):
+        """Its headers and libraries don't come before ours, and what we lack is found there."""
+        theirs = self.path / "theirs"
+        (theirs / "lib64").mkdir(parents=True)
+        (theirs / "include").mkdir()
+        for name in ("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "cuda_fp16.h"):
+            (theirs / "include" / name).write_text("#error of another toolkit\n")
+        (theirs / "include/their_own.h").write_text("enum { THEIRS = 5 };\n")
+        (theirs / "lib64/libcudart_static.a").write_text("no archive")
+        (theirs / "lib64/libcudart.so").write_text("no library")
+        (self.path / "both.cu").write_text("#include <cuda.h>\n#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include <their_own.h>\nint main() { return THEIRS + cudaSuccess; }\n")
+        (self.path / "host.cpp").write_text("#include <cuda.h>\n#include <cuda_runtime.h>\n#include <their_own.h>\nint main() { return THEIRS + cudaSuccess; }\n")
+        for source in ("both.cu", "host.cpp"):
+            for runtime, words, environment in (("static", ["-I", str(theirs / "include")], {}), ("shared", [], {"CPATH": f"/nonexistent:{theirs / 'include'}"})):
+                done = self.nvcc(source, "-o", "program", f"-L{theirs / 'lib64'}", "-cudart", runtime, *words, **environment)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), (source, words, environment))
+                self.assertEqual(subprocess.run([self.path / "program"], check=False, timeout=60).returncode, 5)
 
     def test_no_source(self):
         self.assertEqual(self.nvcc("--cubin").returncode, 1)

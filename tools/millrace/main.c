@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The millrace command: picks the subcommand; --help and --version. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ static const char usage[] =
     "                                run a program and draw a timeline of it; `millrace trace --help` says more\n"
     "  cc [OPTIONS] FILE...          compile and link CUDA C++ as nvcc does, by clang 19; `millrace cc --help` says more\n"
     "  info [--json]                 show the devices, their limits, the cache and the settings in force\n"
+    "  doctor [--json]               look for what commonly goes wrong, and say how to mend it\n"
     "  env                           list the settings: environment variables, defaults, what they do\n"
     "\n"
     "  --version                     print the version\n"
@@ -32,13 +34,22 @@ int tool_bad_argument(const char *command, const char *argument)
     return 2;
 }
 
+/* What was printed must have arrived: a full disk is a failure. The exit status. */
+static int end(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "millrace: cannot write to standard output: %s\n", strerror(errno));
+    return status ? status : 1;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         int (*function)(int argc, char **argv);
     } commands[] = {{"run", tool_run}, {"check", tool_check}, {"replay", tool_replay}, {"trace", tool_trace},
-                    {"cc", tool_cc},   {"info", tool_info},   {"env", tool_env}};
+                    {"cc", tool_cc},   {"info", tool_info},   {"doctor", tool_doctor}, {"env", tool_env}};
 
     if (argc < 2) {
         fputs(usage, stderr);
@@ -46,18 +57,18 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         fputs(usage, stdout);
-        return 0;
+        return end(0);
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("millrace " MR_VERSION " (CUDA driver API 13.0)");
-        return 0;
+        return end(0);
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].function(argc - 2, argv + 2);
+            return end(commands[i].function(argc - 2, argv + 2));
     fprintf(
         stderr,
-        "millrace: '%s' is no command; there are run, check, replay, trace, cc, info and env (see 'millrace --help')\n",
+        "millrace: '%s' is no command; there are run, check, replay, trace, cc, info, doctor and env (see 'millrace --help')\n",
         argv[1]);
     return 2;
 }

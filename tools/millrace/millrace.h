@@ -14,6 +14,7 @@ int tool_replay(int argc, char **argv);
 int tool_trace(int argc, char **argv);
 int tool_cc(int argc, char **argv);
 int tool_info(int argc, char **argv);
+int tool_doctor(int argc, char **argv);
 int tool_env(int argc, char **argv);
 
 /* Where the build or the installation keeps things: absolute paths. */

@@ -279,7 +279,6 @@ int host_dependencies(const struct request *request, const struct places *places
 
 static void add_runtime(const struct request *request, const struct places *places, struct mr_words *words)
 {
-    mr_words_add(words, "-L", places->libraries);
     mr_words_add(words, "-Wl,--enable-new-dtags,-rpath,", places->libraries);
     if (strcmp(request->runtime, "none") == 0)
         return;
@@ -315,6 +314,8 @@ int host_link(const struct request *request, const struct places *places, char *
         mr_words_add(&words, "-shared", "");
     if (request->serial_openmp && !is_clang(host_program(request)))
         mr_words_add(&words, "-fopenmp", "");
+    /* Before the folders of the command line, which may be another toolkit's. */
+    mr_words_add(&words, "-L", places->libraries);
     words_add_all(&words, &request->linking);
     for (size_t i = 0; i < request->item_count; i++)
         mr_words_add(&words, request->items[i].word ? request->items[i].word : objects[request->items[i].input], "");

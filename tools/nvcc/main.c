@@ -155,6 +155,9 @@ int main(int argc, char **argv)
         return run_program(&request, &places, program);
     if (!request_find_kinds(&request) || !check(&request))
         return 1;
+    step_watch_signals();
+    if (!nvidia_chosen())
+        foreign_headers(&request, &places);
     bool links = request.phase == PHASE_LINK || request.phase == PHASE_ARCHIVE || request.phase == PHASE_DEVICE_LINK;
     int status = links ? run_link(&request, &places) : run_each(&request, &places);
     step_clean();

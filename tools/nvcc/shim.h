@@ -13,6 +13,7 @@
  *   managed.c   managed variables, which take one more step in both halves
  *   spelling.c  spellings that clang does not take, in sources and headers
  *   cccl.c      where NVIDIA's C++ headers are
+ *   foreign.c   another toolkit's headers
  *   devlink.c   linking relocatable device code
  *   run.c       starting the program
  *   nvidia.c    NVIDIA's own nvcc in clang's place (MILLRACE_CC=nvcc)
@@ -173,7 +174,12 @@ void step_messages(const char *path);
 char *step_file(const struct request *request, const char *base, const char *ending);
 /* The folder of such files. */
 const char *step_folder(const struct request *request);
+/* Removes them. Without an effect the second time. */
 void step_clean(void);
+
+/* From here on a signal that ends this process (Ctrl-C, kill) ends the command that runs, then removes the temporary
+ * files, then ends the process as it would have. */
+void step_watch_signals(void);
 
 /* The same as a path: in the folder of -odir, or as it is. */
 char *output_path(const struct request *request, const char *source, const char *ending);
@@ -234,6 +240,10 @@ void cccl_words(struct mr_words *words);
 /* After a compilation by these words failed: if the source names headers of CCCL that nobody has, says which package
  * has them. */
 void cccl_explain(const struct request *request, const struct mr_words *common, const char *source);
+
+/* foreign.c: moves folders of another toolkit's headers, on the command line and in the environment, behind all others.
+ */
+void foreign_headers(struct request *request, const struct places *places);
 
 /* spelling.c: adds what makes clang read the source and its headers in a spelling that it takes, if that is another. */
 void spelling_words(const struct request *request, const char *source, struct mr_words *words);

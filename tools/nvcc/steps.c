@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Running commands, and files on the way. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -16,6 +20,9 @@
 
 static char folder[PATH_MAX];         /* the temporary one; "" before it is needed */
 static struct mr_words made;          /* files in it */
+static int folder_lock = -1;          /* the folder, open and locked: it belongs to a living process */
+static volatile pid_t running;        /* the command that runs, or 0 */
+static volatile sig_atomic_t caught;  /* the signal that ends us, or 0 */
 static const char *messages;          /* where commands' messages go; NULL: to standard error */
 
 static void end_short_of_memory(void)
@@ -144,6 +151,75 @@ static void clean_environment(void)
         unsetenv(dropped[i]);
 }
 
+static const int ends_by[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { ENDING = sizeof ends_by / sizeof *ends_by };
+
+/* Clang removes what it has written so far when it is ended by a signal; a program that --run has started hears the
+ * same signal as we do. */
+static void catch (int number)
+{
+    int before = errno;
+    caught = number;
+    if (running > 0)
+        kill(running, number);
+    errno = before;
+}
+
+void step_watch_signals(void)
+{
+    struct sigaction action = {.sa_handler = catch}, old;
+    for (int i = 0; i < ENDING; i++)
+        if (sigaction(ends_by[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* nohup */
+            sigaction(ends_by[i], &action, NULL);
+}
+
+static void end_if_caught(void)
+{
+    int number = caught;
+    if (!number)
+        return;
+    step_clean();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Starts a command, which gets signals as this process got them; an errno. */
+static int start(const struct mr_words *command, posix_spawn_file_actions_t *actions)
+{
+    posix_spawnattr_t attributes;
+    sigset_t all, before;
+    pid_t child = 0;
+    int reason = posix_spawnattr_init(&attributes);
+    if (reason)
+        return reason;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); /* none comes before there is a child to end */
+    if (!caught)
+        reason = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    if (!reason)
+        reason = posix_spawnattr_setsigmask(&attributes, &before);
+    if (!reason && !caught)
+        reason = posix_spawnp(&child, command->items[0], actions, &attributes, command->items, environ);
+    running = reason ? 0 : child;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    posix_spawnattr_destroy(&attributes);
+    return reason;
+}
+
+/* Waits for its end; its status as waitpid gives it. */
+static int wait_for_end(void)
+{
+    int status = 0;
+    siginfo_t end;
+    while (running > 0 && waitid(P_PID, (id_t)running, &end, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        continue;
+    pid_t ended = running;
+    running = 0; /* from here on its number may be another process's */
+    if (ended > 0 && waitpid(ended, &status, 0) < 0)
+        status = -1;
+    return status;
+}
+
 void step_messages(const char *path)
 {
     messages = path;
@@ -152,8 +228,6 @@ void step_messages(const char *path)
 int step_run(const struct request *request, const struct mr_words *command, const char *in)
 {
     posix_spawn_file_actions_t actions;
-    int status = 0;
-    pid_t child;
     words_check(command);
     if (request->verbose || request->dry_run)
         print_command(command, in);
@@ -167,7 +241,7 @@ int step_run(const struct request *request, const struct mr_words *command, cons
         reason =
             posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (!reason)
-        reason = posix_spawnp(&child, command->items[0], &actions, NULL, command->items, environ);
+        reason = start(command, &actions);
     posix_spawn_file_actions_destroy(&actions);
     if (reason) {
         bool clang = strncmp(basename(command->items[0]), "clang", 5) == 0;
@@ -176,13 +250,47 @@ int step_run(const struct request *request, const struct mr_words *command, cons
                                           : "");
         return 1;
     }
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return 1;
+    int status = wait_for_end();
+    end_if_caught();
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 /* --- Files ---------------------------------------------------------------------- */
+
+static const char folder_name[] = "millrace-nvcc-";
+
+/* Removes the files in an open folder, and the folder. */
+static void remove_folder(int parent, const char *name, int fd)
+{
+    DIR *files = fdopendir(dup(fd));
+    for (struct dirent *entry; files && (entry = readdir(files));)
+        unlinkat(fd, entry->d_name, 0);
+    if (files)
+        closedir(files);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* Folders of shims that were ended at once (SIGKILL) stay behind. They are known by their lock, which nobody holds any
+ * more; a new one may not be locked yet. */
+static void remove_left(const char *in)
+{
+    enum { NEW_SECONDS = 60 };
+    DIR *all = opendir(in);
+    for (struct dirent *entry; all && (entry = readdir(all));) {
+        struct stat status;
+        if (strncmp(entry->d_name, folder_name, sizeof folder_name - 1) != 0)
+            continue;
+        int fd = openat(dirfd(all), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && time(NULL) - status.st_mtime > NEW_SECONDS &&
+            flock(fd, LOCK_EX | LOCK_NB) == 0)
+            remove_folder(dirfd(all), entry->d_name, fd);
+        close(fd);
+    }
+    if (all)
+        closedir(all);
+}
 
 const char *step_folder(const struct request *request)
 {
@@ -191,11 +299,16 @@ const char *step_folder(const struct request *request)
     const char *in = getenv("TMPDIR");
     if (*folder)
         return folder;
-    snprintf(folder, sizeof folder, "%.3900s/millrace-nvcc-XXXXXX", in && *in == '/' ? in : "/tmp");
+    in = in && *in == '/' ? in : "/tmp";
+    remove_left(in);
+    snprintf(folder, sizeof folder, "%.3900s/%sXXXXXX", in, folder_name);
     if (!mkdtemp(folder)) {
         fprintf(stderr, "nvcc (Millrace): error: cannot make the folder %s: %s\n", folder, strerror(errno));
         exit(1);
     }
+    folder_lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder_lock >= 0)
+        flock(folder_lock, LOCK_EX | LOCK_NB);
     return folder;
 }
 
@@ -222,8 +335,14 @@ void step_clean(void)
     for (size_t i = 0; i < made.count; i++)
         unlink(made.items[i]);
     mr_words_clear(&made);
-    if (*folder)
+    /* Others may be there that a command left when it was ended. */
+    if (*folder && folder_lock >= 0)
+        remove_folder(AT_FDCWD, folder, folder_lock);
+    else if (*folder)
         rmdir(folder);
+    if (folder_lock >= 0)
+        close(folder_lock);
+    folder_lock = -1;
     *folder = '\0';
 }
 

@@ -7,9 +7,11 @@
 #include <stdbool.h>
 
 #include "base/text.h"
+#include "toolkit.h"
 
-/* The command line. The strings are the caller's. */
+/* The command line. */
 struct request {
+    struct mr_words words;   /* into which the strings point */
     const char *input, *output;
     unsigned target;     /* capability times ten */
     bool verbose;        /* tell what kernels use */
@@ -25,8 +27,5 @@ bool options_read(int argc, char **argv, struct request *request);
 /* rounding.c: the text with a rounding (.rn, which is what it means) in each addition, subtraction and multiplication
  * of floats that names none: so none of them may be joined to another. `exact` fails when memory is short. */
 void rounding_name(const struct mr_text *ptx, struct mr_text *exact);
-
-/* main.c: prints "ptxas (Millrace): error: WHAT NAME"; returns false. */
-bool complain(const char *what, const char *name);
 
 #endif

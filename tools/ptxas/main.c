@@ -2,7 +2,6 @@
 /* The ptxas shim. Compilers such as Triton call NVIDIA's assembler, and give the driver what it made. Millrace's driver
  * makes machine code itself, for the processor that it finds: so this one checks the PTX as the driver will, and hands
  * it on. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,35 +32,7 @@ static const char usage[] =
     "\n"
     "Options about registers, caches and debug sections have no effect. One that can't be honoured is an error.\n";
 
-bool complain(const char *what, const char *name)
-{
-    fprintf(stderr, "ptxas (Millrace): error: %s %s\n", what, name);
-    return false;
-}
-
-static bool complain_of_file(const char *what, const char *path)
-{
-    fprintf(stderr, "ptxas (Millrace): error: cannot %s %s: %s\n", what, path, strerror(errno));
-    return false;
-}
-
-static bool read_all(const char *path, struct mr_text *text)
-{
-    if (!mr_text_read(text, path))
-        return complain_of_file("read", path);
-    return !text->failed || complain("out of memory reading", path);
-}
-
-static bool write_all(const char *path, const struct mr_text *text)
-{
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return complain_of_file("write", path);
-    /* With the NUL: the driver gets an address and no size. */
-    bool good = fwrite(mr_text_chars(text), 1, text->length + 1, file) == text->length + 1;
-    good = fclose(file) == 0 && good;
-    return good || complain_of_file("write", path);
-}
+const char toolkit_program[] = "ptxas";
 
 static bool check(const struct request *request, const struct mr_text *text)
 {
@@ -94,19 +65,20 @@ static bool keep_entries(const struct request *request, struct mr_text *text)
     mr_text_clear(&said);
     mr_text_clear(text);
     *text = kept;
-    return result == MR_PTX_ENTRIES_KEPT && (!kept.failed || complain("out of memory for", request->input));
+    return result == MR_PTX_ENTRIES_KEPT && (!kept.failed || toolkit_complain("out of memory for", request->input));
 }
 
 static bool assemble(const struct request *request)
 {
     struct mr_text text = {.data = NULL}, exact = {.data = NULL};
-    bool good = read_all(request->input, &text) && keep_entries(request, &text);
+    bool good = toolkit_read(request->input, &text) && keep_entries(request, &text);
     if (good && !request->join_products) {
         rounding_name(&text, &exact);
-        good = !exact.failed || complain("out of memory for", request->input);
+        good = !exact.failed || toolkit_complain("out of memory for", request->input);
     }
     const struct mr_text *result = request->join_products ? &text : &exact;
-    good = good && check(request, result) && write_all(request->output, result);
+    /* With the NUL: the driver gets an address and no size. */
+    good = good && check(request, result) && toolkit_write(request->output, mr_text_chars(result), result->length + 1);
     mr_text_clear(&text);
     mr_text_clear(&exact);
     return good;
@@ -124,5 +96,6 @@ int main(int argc, char **argv)
     }
     bool good = assemble(&request);
     mr_words_clear(&request.entries);
+    mr_words_clear(&request.words);
     return good ? 0 : FAILED;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of ptxas. Each has a long and a short name; both are taken with one dash or two, and a value stands behind
- * '=' or in the next word. What has no meaning without machine code (registers, caches, debug sections) is taken and
+/* Options of ptxas. What has no meaning without machine code (registers, caches, debug sections) is taken and
  * has no effect; what would change what a program does is refused. */
 #include <string.h>
 
@@ -10,11 +9,7 @@
 
 enum effect { NOTHING, REFUSED, OUTPUT, TARGET, VERBOSE, RELOCATABLE, JOIN_PRODUCTS, MACHINE, HELP, VERSION, ENTRY };
 
-static const struct option {
-    const char *name, *shorter;
-    bool has_value;
-    enum effect effect;
-} options[] = {
+static const struct toolkit_option options[] = {
     {"output-file", "o", true, OUTPUT},
     {"gpu-name", "arch", true, TARGET},
     {"verbose", "v", false, VERBOSE},
@@ -23,7 +18,7 @@ static const struct option {
     {"machine", "m", true, MACHINE},
     {"help", "h", false, HELP},
     {"version", "V", false, VERSION},
-    {"opt-level", "O", true, NOTHING},
+    {"opt-level", "O", true, NOTHING, .joined = true},
     {"Ofast-compile", "Ofc", true, NOTHING},
     {"regAllocOptLevel", "regAllocOptLevel", true, NOTHING},
     {"register-usage-level", "regUsageLevel", true, NOTHING},
@@ -63,32 +58,9 @@ static const struct option {
     {"maxntid", "maxntid", true, REFUSED},
     {"minnctapersm", "minnctapersm", true, REFUSED},
     {"override-directive-values", "override-directive-values", false, REFUSED},
-    {"options-file", "optf", true, REFUSED},
+    {"options-file", "optf", true, TOOLKIT_OPTIONS_FILE},
     {"sanitize", "sanitize", true, REFUSED},
 };
-
-/* Is the word so long the name? */
-static bool is_name(const char *name, const char *word, size_t length)
-{
-    return strlen(name) == length && strncmp(name, word, length) == 0;
-}
-
-/* The option, and where its value begins if that is in the same word, else NULL. */
-static const struct option *find_option(const char *word, const char **value)
-{
-    const char *text = word + 1 + (word[1] == '-');
-    size_t length = strcspn(text, "=");
-    *value = text[length] ? text + length + 1 : NULL;
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (is_name(options[i].name, text, length) || is_name(options[i].shorter, text, length))
-            return &options[i];
-    /* -O3 */
-    *value = text + 1;
-    for (size_t i = 0; i < sizeof options / sizeof *options && text[0] == 'O' && text[1] >= '0' && text[1] <= '9'; i++)
-        if (strcmp(options[i].shorter, "O") == 0)
-            return &options[i];
-    return NULL;
-}
 
 static bool read_target(const char *value, struct request *request)
 {
@@ -98,27 +70,34 @@ static bool read_target(const char *value, struct request *request)
     case MR_PTX_ARCH_LEFT_OUT:
         return true;
     case MR_PTX_ARCH_SUFFIX:
-        return complain(
+        return toolkit_complain(
             "Millrace has nothing that one chip alone has; name a target without the letter, or a device of at most 8.9 (MILLRACE_COMPUTE_CAPABILITY), instead of",
             value);
     case MR_PTX_ARCH_TOO_OLD:
-        return complain("too old a GPU:", value);
+        return toolkit_complain("too old a GPU:", value);
     default:
-        return complain("no such GPU:", value);
+        return toolkit_complain("no such GPU:", value);
     }
 }
 
 static bool read_truth(const char *value, bool *truth)
 {
     *truth = strcmp(value, "true") == 0;
-    return *truth || strcmp(value, "false") == 0 || complain("true or false is wanted, not", value);
+    return *truth || strcmp(value, "false") == 0 || toolkit_complain("true or false is wanted, not", value);
 }
 
-static bool take(const struct option *option, const char *word, const char *value, struct request *request)
+static bool take(void *user, const struct toolkit_option *option, const char *word, const char *value)
 {
+    struct request *request = user;
+    if (!option) {
+        if (request->input)
+            return toolkit_complain("one file at a time, not also", word);
+        request->input = value;
+        return true;
+    }
     switch (option->effect) {
     case REFUSED:
-        return complain("cannot honour the option", word);
+        return toolkit_complain("cannot honour the option", word);
     case OUTPUT:
         request->output = value;
         return true;
@@ -133,10 +112,10 @@ static bool take(const struct option *option, const char *word, const char *valu
     case JOIN_PRODUCTS:
         return read_truth(value, &request->join_products);
     case MACHINE:
-        return strcmp(value, "64") == 0 || complain("there are machines of 64 bits only, not", value);
+        return strcmp(value, "64") == 0 || toolkit_complain("there are machines of 64 bits only, not", value);
     case ENTRY:
         mr_ptx_entries_list(value, &request->entries);
-        return !request->entries.failed || complain("out of memory for", word);
+        return !request->entries.failed || toolkit_complain("out of memory for", word);
     case HELP:
         request->help = true;
         return true;
@@ -151,24 +130,8 @@ static bool take(const struct option *option, const char *word, const char *valu
 bool options_read(int argc, char **argv, struct request *request)
 {
     *request = (struct request){.output = "elf.o", .join_products = true};
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i], *value;
-        if (word[0] != '-' || !word[1]) {
-            if (request->input)
-                return complain("one file at a time, not also", word);
-            request->input = word;
-            continue;
-        }
-        const struct option *option = find_option(word, &value);
-        if (!option)
-            return complain("unknown option", word);
-        if (!option->has_value && value)
-            return complain("this option has no value:", word);
-        if (option->has_value && !value && !(value = argv[++i]))
-            return complain("a value is missing behind", word);
-        if (!take(option, word, value ? value : "", request))
-            return false;
-    }
+    if (!toolkit_words(argc, argv, options, sizeof options / sizeof *options, &request->words, take, request))
+        return false;
     return request->input || request->help || request->version ||
-           complain("name the file with PTX, as in", "ptxas kernel.ptx -o kernel.cubin");
+           toolkit_complain("name the file with PTX, as in", "ptxas kernel.ptx -o kernel.cubin");
 }

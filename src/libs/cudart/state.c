@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "libs/cudart/device.h"
+#include "libs/cudart/home.h"
 #include "libs/cudart/lock.h"
 #include "libs/cudart/register.h"
 #include "libs/cudart/runtime.h"
@@ -44,15 +45,18 @@ static void (*prefer_capability)(unsigned capability);
 #define MR_NAME_(name) #name
 #define MR_NAME(name) MR_NAME_(name)
 
-/* The driver that the loader finds, or else the one of the compiler that made this program. */
+/* The driver that the loader finds, or else the one of the compiler or the archive that made this program. */
 static void *find_driver(void)
 {
-    char path[PATH_MAX];
+    const char *const folders[] = {millrace_libraries, mr_rt_home ? mr_rt_home + sizeof MR_RT_HOME_MARK - 1 : NULL};
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library || !millrace_libraries)
-        return library;
-    int length = snprintf(path, sizeof path, "%s/libcuda.so.1", millrace_libraries);
-    return length > 0 && (size_t)length < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && !library; i++) {
+        char path[PATH_MAX];
+        if (folders[i] && *folders[i] == '/' &&
+            snprintf(path, sizeof path, "%s/libcuda.so.1", folders[i]) < (int)sizeof path)
+            library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return library;
 }
 
 /* Finds every function that this library uses. A driver that lacks one is too old. The lock is held. */
