@@ -392,6 +392,9 @@ struct mr_code {
     /* The PTX line that the instruction at an address belongs to, 0 if that is not known; may be NULL. Takes a while:
      * for reports. */
     uint32_t (*line_of)(const struct mr_code *code, uintptr_t address);
+    /* The line of the kernel's own source that a PTX line was made of, with the file's name (cut to the room), where
+     * the module tells (.loc); else 0. May be NULL. Takes a while: it may read the PTX again. */
+    uint32_t (*source_of)(const struct mr_code *code, uint32_t line, char *file, size_t room);
     const struct mr_sites *sites; /* where it touches memory, if it makes notes of that; else NULL */
     const uint32_t *places; /* of these sites, as observers call them (mr_access.place); by site */
     struct mr_tier *tier; /* of a first version, made in a hurry: abi/tier.h; NULL: this one stays */

@@ -105,7 +105,8 @@ struct table {
     uint8_t step, opcodes, range;
     int8_t base;
     uint8_t lengths[256];        /* operands of standard opcodes */
-    void (*row)(void *data, uint64_t address, uint32_t line, bool end);
+    struct reader folders, files; /* the header's lists */
+    void (*row)(void *data, const struct mr_line_row *row);
     void *data;
 };
 
@@ -124,42 +125,124 @@ static uint64_t relocated(const struct table *table, const unsigned char *place,
     return value;
 }
 
-/* The program of one table: what DWARF calls the state machine, of which only address and line are kept. */
+/* A text with a NUL behind it; NULL if there is none. */
+static const char *read_text(struct reader *reader)
+{
+    const char *text = (const char *)reader->at;
+    const unsigned char *end = reader->bad ? NULL : memchr(reader->at, '\0', (size_t)(reader->end - reader->at));
+    if (!end) {
+        reader->bad = true;
+        return NULL;
+    }
+    reader->at = end + 1;
+    return text;
+}
+
+/* Text `number`, from 1, of the header's list of folders; NULL if there is none. */
+static const char *folder_name(const struct table *table, uint64_t number)
+{
+    struct reader reader = table->folders;
+    const char *name = NULL;
+    for (uint64_t i = 0; i < number; i++)
+        if (!(name = read_text(&reader)) || !*name)
+            return NULL;
+    return name;
+}
+
+/* What DWARF calls the state machine, as far as it is kept. */
+struct state {
+    uint64_t address;
+    uint32_t line, discriminator;
+    const char *folder, *file;
+};
+
+/* File `number`, from 1. */
+static void set_file(const struct table *table, struct state *state, uint64_t number)
+{
+    struct reader reader = table->files;
+    state->folder = state->file = NULL;
+    for (uint64_t i = 1; !state->file; i++) {
+        const char *name = read_text(&reader);
+        uint64_t folder = read_leb(&reader, false);
+        if (!name || !*name)
+            return;
+        if (i == number) {
+            state->file = name;
+            state->folder = folder_name(table, folder);
+        }
+        read_leb(&reader, false);
+        read_leb(&reader, false);
+    }
+}
+
+static bool is_ptx(const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    return length > 4 && strcmp(name + length - 4, ".ptx") == 0;
+}
+
+static void begin_sequence(const struct table *table, struct state *state)
+{
+    *state = (struct state){.line = 1};
+    set_file(table, state, 1);
+}
+
+static void tell_row(const struct table *table, struct state *state, bool end)
+{
+    struct mr_line_row row = {.address = state->address,
+                              .line = end ? 0 : state->line,
+                              .folder = state->folder,
+                              .file = state->file,
+                              .end = end};
+    row.ptx_line = end || !row.line ? 0 : state->discriminator ? state->discriminator : is_ptx(row.file) ? row.line : 0;
+    state->discriminator = 0;
+    table->row(table->data, &row);
+}
+
+static void extended_opcode(const struct table *table, struct reader *reader, struct state *state)
+{
+    uint64_t length = read_leb(reader, false);
+    const unsigned char *place = reader->at;
+    unsigned extended = (unsigned)read_bytes(reader, 1);
+    if (extended == 1) { /* end of a sequence */
+        tell_row(table, state, true);
+        begin_sequence(table, state);
+    } else if (extended == 2 && length == 9) {
+        const unsigned char *value = reader->at;
+        state->address = relocated(table, value, read_bytes(reader, 8));
+    } else if (extended == 4) {
+        state->discriminator = (uint32_t)read_leb(reader, false);
+    }
+    reader->bad |= length == 0 || length > (uint64_t)(reader->end - place);
+    reader->at = reader->bad ? reader->end : place + length;
+}
+
+/* The program of one table. */
 static void run_table(const struct table *table, struct reader *reader)
 {
-    uint64_t address = 0;
-    uint32_t line = 1;
+    struct state state;
+    begin_sequence(table, &state);
     while (!reader->bad && reader->at < reader->end) {
         unsigned opcode = (unsigned)read_bytes(reader, 1);
         if (opcode >= table->opcodes) {
             unsigned special = opcode - table->opcodes;
-            address += (uint64_t)(special / table->range) * table->step;
-            line += (uint32_t)(table->base + (int)(special % table->range));
-            table->row(table->data, address, line, false);
+            state.address += (uint64_t)(special / table->range) * table->step;
+            state.line += (uint32_t)(table->base + (int)(special % table->range));
+            tell_row(table, &state, false);
         } else if (opcode == 0) {
-            uint64_t length = read_leb(reader, false);
-            const unsigned char *place = reader->at;
-            unsigned extended = (unsigned)read_bytes(reader, 1);
-            if (extended == 1) { /* end of a sequence */
-                table->row(table->data, address, 0, true);
-                address = 0;
-                line = 1;
-            } else if (extended == 2 && length == 9) {
-                const unsigned char *value = reader->at;
-                address = relocated(table, value, read_bytes(reader, 8));
-            }
-            reader->bad |= length == 0 || length > (uint64_t)(reader->end - place);
-            reader->at = reader->bad ? reader->end : place + length;
+            extended_opcode(table, reader, &state);
         } else if (opcode == 1) { /* copy */
-            table->row(table->data, address, line, false);
+            tell_row(table, &state, false);
         } else if (opcode == 2) {
-            address += read_leb(reader, false) * table->step;
+            state.address += read_leb(reader, false) * table->step;
         } else if (opcode == 3) {
-            line += (uint32_t)read_leb(reader, true);
+            state.line += (uint32_t)read_leb(reader, true);
+        } else if (opcode == 4) {
+            set_file(table, &state, read_leb(reader, false));
         } else if (opcode == 8) { /* as far as special opcode 255 goes */
-            address += (uint64_t)((255u - table->opcodes) / table->range) * table->step;
+            state.address += (uint64_t)((255u - table->opcodes) / table->range) * table->step;
         } else if (opcode == 9) {
-            address += read_bytes(reader, 2);
+            state.address += read_bytes(reader, 2);
         } else {
             for (unsigned i = 0; i < table->lengths[opcode]; i++)
                 read_leb(reader, false);
@@ -188,13 +271,18 @@ static void read_table(struct table *table, struct reader *whole)
     table->opcodes = (uint8_t)read_bytes(&reader, 1);
     for (unsigned i = 1; i < table->opcodes; i++)
         table->lengths[i] = (uint8_t)read_bytes(&reader, 1);
+    table->folders = reader;
+    for (const char *folder = read_text(&reader); folder && *folder;)
+        folder = read_text(&reader);
+    table->files = reader;
+    table->files.end = table->folders.end = program.at;
     if (version < 2 || version > 4 || reader.bad || program.bad || table->range == 0 || table->opcodes == 0)
         return;
     run_table(table, &program);
 }
 
-void mr_lines_each(const unsigned char *bytes, size_t size,
-                   void (*row)(void *data, uint64_t address, uint32_t line, bool end), void *data)
+void mr_lines_each(const unsigned char *bytes, size_t size, void (*row)(void *data, const struct mr_line_row *row),
+                   void *data)
 {
     struct object object;
     Elf64_Shdr section, lines = {.sh_size = 0};
@@ -224,15 +312,15 @@ struct search {
 };
 
 /* Code that belongs to no line stands with what it was made for: the latest line before it. */
-static void search_row(void *data, uint64_t address, uint32_t line, bool end)
+static void search_row(void *data, const struct mr_line_row *row)
 {
     struct search *search = data;
-    if (search->inside && search->from <= search->address && search->address < address)
+    if (search->inside && search->from <= search->address && search->address < row->address)
         search->result = search->line ? search->line : search->known;
-    search->inside = !end;
-    search->from = address;
-    search->line = line;
-    search->known = end ? 0 : line ? line : search->known;
+    search->inside = !row->end;
+    search->from = row->address;
+    search->line = row->ptx_line;
+    search->known = row->end ? 0 : row->ptx_line ? row->ptx_line : search->known;
 }
 
 uint32_t mr_lines_find(const unsigned char *object, size_t size, uint64_t address)

@@ -112,31 +112,35 @@ struct note {
     const struct mr_loaded *loaded;
     const char *kernel, *source;
     uint64_t from, end;          /* the function at hand */
-    uint64_t count;              /* its lines */
+    uint64_t count, names;       /* its lines, and the bytes of their files' names */
     bool store;                  /* they are written, not counted */
 };
 
-static void note_line(void *data, uint64_t address, uint32_t line, bool end)
+/* The kernel's own source where the module tells of it, else the PTX in the folder that it is dumped to. */
+static void note_line(void *data, const struct mr_line_row *row)
 {
     struct note *note = data;
-    if (end || line == 0 || address < note->from || address >= note->end)
+    if (row->end || row->line == 0 || !row->file || row->address < note->from || row->address >= note->end)
         return;
+    const char *before = strcmp(row->file, note->source) == 0 ? folder : row->folder ? row->folder : "";
+    const char *between = *before && before != folder ? "/" : "";
     note->count++;
+    note->names += strlen(before) + strlen(between) + strlen(row->file) + 1;
     if (!note->store)
         return;
-    struct line_entry entry = {address, line, 0};
+    struct line_entry entry = {row->address, row->line, row->line == row->ptx_line ? 0 : row->ptx_line};
     fwrite(&entry, sizeof entry, 1, file);
-    fputs(folder, file);
-    fwrite(note->source, strlen(note->source) + 1, 1, file);
+    fputs(before, file);
+    fputs(between, file);
+    fwrite(row->file, strlen(row->file) + 1, 1, file);
 }
 
 static void dump_lines(struct note *note, uint64_t time)
 {
-    note->count = 0;
+    note->count = note->names = 0;
     note->store = false;
     mr_lines_each(note->loaded->object, note->loaded->object_size, note_line, note);
-    size_t bytes = sizeof(struct lines_record) +
-                   note->count * (sizeof(struct line_entry) + strlen(folder) + strlen(note->source) + 1);
+    size_t bytes = sizeof(struct lines_record) + note->count * sizeof(struct line_entry) + note->names;
     if (note->count == 0 || bytes > UINT32_MAX)
         return;
     struct lines_record record = {{RECORD_LINES, (uint32_t)bytes, time}, note->from, note->count};

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/alloc.h"
+#include "base/demangle.h"
 #include "compile/compiler.h"
 #include "compile/dump.h"
 #include "ptx/arch.h"
@@ -107,6 +108,8 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     } else {
         give_info(program, tree, options, &diag);
         mr_tree_keep(program, tree);
+        if (program->entry_count && strncmp(program->entries[0].name, "_Z", 2) == 0)
+            mr_demangle_prepare();
         *out = program;
     }
     mr_ptx_diag_clear(&diag);

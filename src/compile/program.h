@@ -29,6 +29,7 @@ struct mr_wanted {
 /* Machine code of one entry for one class of block shapes; lives as long as its program. */
 struct mr_variant {
     struct mr_code code;
+    struct mr_program *program; /* that it is of */
     struct mr_loaded loaded;
     struct mr_debugger_object *seen; /* by debuggers; NULL: not */
     struct mr_variant

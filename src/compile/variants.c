@@ -90,6 +90,37 @@ static uint32_t line_of(const struct mr_code *code, uintptr_t address)
     return mr_lines_find(variant->loaded.object, variant->loaded.object_size, address);
 }
 
+/* The instruction on that line of the text, or the one before it that has a place: what a compiler adds has none. */
+static const struct mr_ptx_inst *find_inst(const struct mr_ptx_module *module, uint32_t line)
+{
+    const struct mr_ptx_inst *found = NULL;
+    for (uint32_t f = 0; f < module->function_count; f++) {
+        const struct mr_ptx_function *function = module->functions[f];
+        if (!function->has_body || function->inst_count == 0 || line < function->line ||
+            function->insts[function->inst_count - 1].line < line)
+            continue;
+        for (uint32_t i = 0; i < function->inst_count && function->insts[i].line <= line; i++)
+            if (function->insts[i].loc_line)
+                found = &function->insts[i];
+    }
+    return found;
+}
+
+static uint32_t source_of(const struct mr_code *code, uint32_t line, char *file, size_t room)
+{
+    const struct mr_variant *variant =
+        (const struct mr_variant *)(const void *)((const char *)code - offsetof(struct mr_variant, code));
+    struct mr_tree *tree = mr_tree_take(variant->program);
+    const struct mr_ptx_inst *inst = tree ? find_inst(tree->module, line) : NULL;
+    uint32_t result = 0;
+    if (inst && inst->loc_file < tree->module->file_count && tree->module->files[inst->loc_file]) {
+        snprintf(file, room, "%s", tree->module->files[inst->loc_file]);
+        result = inst->loc_line;
+    }
+    mr_tree_keep(variant->program, tree);
+    return result;
+}
+
 /* The numbers that observers have for the sites; NULL when memory is short, or there are none. */
 static uint32_t *number_places(const struct mr_sites *sites, const char *kernel)
 {
@@ -117,7 +148,9 @@ static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cac
     variant->code.flags = from->flags;
     variant->code.stack_bytes = from->stack_bytes;
     variant->code.name = name;
+    variant->program = wanted->program;
     variant->code.line_of = line_of;
+    variant->code.source_of = source_of;
     variant->code.sites = variant->loaded.sites;
     variant->code.places = number_places(variant->loaded.sites, name);
     if (variant->code.sites && !variant->code.places) {

@@ -153,6 +153,10 @@ void mr_warp_main(void *data);
 void mr_executor_fault(struct mr_executor *executor, CUresult status, uint32_t line, const char *what)
     __attribute__((noreturn));
 
+/* report.c: finds out where executor->fault happened, and says so in the log. On the thread's own stack, with the
+ * block's record as it was. */
+void mr_executor_report(struct mr_executor *executor);
+
 /* Stops the warp at hand, wherever it is in generated code, for another one of the block, or another block where some
  * run together; splits a direct call for that if it can. Comes back when it is the warp's turn. Called on a fiber, by a
  * signal handler. */

@@ -284,55 +284,11 @@ void mr_executor_fault(struct mr_executor *executor, CUresult status, uint32_t l
     mr_fiber_abandon(&executor->home);
 }
 
-#define PAGE ((uint64_t)4096)
-
-/* The first lane whose access was at fault, of the warp that the block's record names; -1 if the record does not tell.
- * It is the lane that touches the page of the fault's address: the processor may have met the lanes in any order. A
- * misaligned address is no multiple of the bytes. */
-static int faulty_lane(const struct mr_block *block, const struct mr_fault *fault)
-{
-    if (!block->access_bytes)
-        return -1;
-    for (int lane = 0; lane < 64; lane++) {
-        if (!(block->access_mask >> lane & 1))
-            continue;
-        uint64_t from = block->access[lane];
-        bool inside =
-            from / PAGE <= fault->address / PAGE && fault->address / PAGE <= (from + block->access_bytes - 1) / PAGE;
-        if (fault->status == CUDA_ERROR_MISALIGNED_ADDRESS ? from % block->access_bytes != 0 : fault->signal && inside)
-            return lane;
-    }
-    return -1;
-}
-
-/* Where the access was; 0: the record does not tell. */
-static uint64_t faulty_address(const struct mr_executor *executor)
-{
-    int lane = faulty_lane(&executor->block, &executor->fault);
-    return lane < 0 ? 0 : executor->block.access[lane];
-}
-
-/* As much as is known of what caused it: the thread, or the warp, and its threads. */
-static void name_threads(const struct mr_executor *executor, char *text, size_t room)
-{
-    const struct mr_block *block = &executor->block;
-    uint32_t warp = executor->direct || (executor->code->flags & MR_CODE_PARTS) ? block->warp : executor->current;
-    int lane = warp == block->warp ? faulty_lane(block, &executor->fault) : -1;
-    uint32_t first = warp * MR_WARP_LANES + (lane > 0 ? (uint32_t)lane : 0);
-    uint32_t x = first % block->ntid[0], y = first / block->ntid[0] % block->ntid[1],
-             z = first / block->ntid[0] / block->ntid[1];
-    if (lane >= 0)
-        snprintf(text, room, ", thread (%u,%u,%u)", x, y, z);
-    else
-        snprintf(text, room, ", warp %u (from thread (%u,%u,%u) on)", warp, x, y, z);
-}
-
 /* On the thread's own stack again: says what happened, and marks the context. */
 static CUresult end_with_fault(struct mr_executor *executor)
 {
     struct mr_launch *launch = executor->launch;
     struct mr_fault *fault = &executor->fault;
-    const uint32_t *at = executor->block.ctaid;
     executor->prepared = 0;
     if (executor->visits) {
         executor->visits = false;
@@ -340,23 +296,7 @@ static CUresult end_with_fault(struct mr_executor *executor)
     }
     if (fault->quiet)
         return fault->status;
-    char threads[80] = "", place[32] = "", near[160] = "", line[40] = "";
-    name_threads(executor, threads, sizeof threads);
-    if (fault->signal)
-        snprintf(place, sizeof place, " at 0x%llx", (unsigned long long)fault->address);
-    if (fault->signal && fault->status == CUDA_ERROR_ILLEGAL_ADDRESS && mr_log_enabled(MR_LOG_INFO))
-        mr_memory_describe(fault->address, near, sizeof near);
-    if (!fault->line && fault->pc && executor->code->line_of)
-        fault->line = executor->code->line_of(executor->code, fault->pc);
-    /* Outside of generated code: in a service that it called. */
-    if (!fault->line && fault->status != CUDA_ERROR_HARDWARE_STACK_ERROR)
-        fault->line = executor->block.service_line;
-    if (fault->status == CUDA_ERROR_MISALIGNED_ADDRESS && fault->line)
-        mr_footprint_misaligned(executor, fault->line, faulty_address(executor));
-    if (fault->line)
-        snprintf(line, sizeof line, " (line %u of the PTX)", fault->line);
-    mr_log(MR_LOG_INFO, "kernel %s failed in block (%u,%u,%u)%s: %s%s%s%s; the context is unusable from now on",
-           launch->code->name ? launch->code->name : "?", at[0], at[1], at[2], threads, fault->what, place, near, line);
+    mr_executor_report(executor);
     mr_context_fail(launch->context, fault->status);
     return fault->status;
 }

@@ -4,9 +4,12 @@
  * launch record, which holds a copy of the parameters, from a per-thread cache. */
 #include "prepare/launch_request.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/call.h"
+#include "base/demangle.h"
 #include "compile/compile.h"
 #include "kernel/launch.h"
 #include "module/module.h"
@@ -15,19 +18,34 @@
 #include "prepare/function.h"
 #include "prepare/resident.h"
 
+/* A launch that fails is told of by default: few programs look at what a launch answers. */
+__attribute__((cold, format(printf, 3, 4))) static CUresult refuse(const struct mr_entry *info, CUresult status,
+                                                                   const char *format, ...)
+{
+    char kernel[512], why[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    mr_demangle(info->name, kernel, sizeof kernel);
+    mr_call_log(MR_LOG_WARN, "kernel '%s' is not launched: %s", kernel, why);
+    return status;
+}
+
 /* Why a shape is wrong, for the log; the status is the same for all of them. */
 __attribute__((cold)) static CUresult refuse_shape(const struct mr_launch_request *request, const struct mr_entry *info)
 {
     const unsigned *grid = request->grid, *block = request->block;
     if (info->launch_threads == 0)
-        return mr_bad_value("kernel '%s': %zu bytes of local memory for each thread are more than a thread can have",
-                            info->name, info->local_bytes);
-    return mr_bad_value(
-        "kernel '%s': a grid of %ux%ux%u blocks of %ux%ux%u threads; a block has 1 to %u threads (x to %u, y to %u, z to %u)%s, "
+        return refuse(info, CUDA_ERROR_INVALID_VALUE,
+                      "%zu bytes of local memory for each thread are more than a thread can have", info->local_bytes);
+    return refuse(
+        info, CUDA_ERROR_INVALID_VALUE,
+        "a grid of %ux%ux%u blocks of %ux%ux%u threads; a block has 1 to %u threads (x to %u, y to %u, z to %u)%s, "
         "a grid 1 to %ux%ux%u blocks",
-        info->name, grid[0], grid[1], grid[2], block[0], block[1], block[2], info->max_threads, MR_MAX_BLOCK_X,
-        MR_MAX_BLOCK_Y, MR_MAX_BLOCK_Z, info->required[0] ? ", the shape that its .reqntid states" : "", MR_MAX_GRID_X,
-        MR_MAX_GRID_Y, MR_MAX_GRID_Z);
+        grid[0], grid[1], grid[2], block[0], block[1], block[2], info->max_threads, MR_MAX_BLOCK_X, MR_MAX_BLOCK_Y,
+        MR_MAX_BLOCK_Z, info->required[0] ? ", the shape that its .reqntid states" : "", MR_MAX_GRID_X, MR_MAX_GRID_Y,
+        MR_MAX_GRID_Z);
 }
 
 static inline bool shape_is_valid(const unsigned grid[3], const unsigned block[3], const struct mr_entry *info)
@@ -49,13 +67,14 @@ static CUresult copy_buffer(const struct mr_launch_request *request, const struc
 {
     size_t size = request->buffer_size;
     if (!request->buffer || size == 0)
-        return mr_bad_value("kernel '%s' takes %zu bytes of parameters, and none were passed", info->name,
-                            info->param_bytes);
+        return refuse(info, CUDA_ERROR_INVALID_VALUE, "it takes %zu bytes of parameters, and none were passed",
+                      info->param_bytes);
+    if (size > ((info->param_bytes + 7) & ~(size_t)7))
+        return refuse(info, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "it takes %zu bytes of parameters, and %zu were passed",
+                      info->param_bytes, size);
     if (size != info->param_bytes)
         mr_call_log(MR_LOG_INFO, "kernel '%s' takes %zu bytes of parameters, and %zu were passed", info->name,
                     info->param_bytes, size);
-    if (size > ((info->param_bytes + 7) & ~(size_t)7))
-        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     memcpy(to, request->buffer, size < info->param_bytes ? size : info->param_bytes);
     return CUDA_SUCCESS;
 }
@@ -70,7 +89,7 @@ static CUresult copy_params(const struct mr_launch_request *request, const struc
             const struct mr_param *param = &info->params[i];
             const void *from = request->params[i];
             if (__builtin_expect(!from, 0))
-                return mr_bad_value("kernel '%s': the pointer to parameter %zu is NULL", info->name, i);
+                return refuse(info, CUDA_ERROR_INVALID_VALUE, "the pointer to parameter %zu is NULL", i);
             /* Sizes that are nearly all there is, as single moves. */
             if (param->size == 8)
                 memcpy(to + param->offset, from, 8);
@@ -98,16 +117,16 @@ static CUresult prepare(const struct mr_launch_request *request, struct mr_funct
     }
     unsigned limit = mr_function_dynamic_limit(info, &function->settings);
     if (__builtin_expect(request->shared > limit, 0))
-        return mr_bad_value("kernel '%s': %u bytes of dynamic shared memory; %u are allowed beside %zu static ones",
-                            info->name, request->shared, limit, info->static_shared);
+        return refuse(info, CUDA_ERROR_INVALID_VALUE,
+                      "%u bytes of dynamic shared memory; %u are allowed beside %zu static ones%s", request->shared,
+                      limit, info->static_shared,
+                      limit < 48u << 10 ? "; CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES can raise that" : "");
     CUresult status = copy_params(request, info, launch->params);
     if (status != CUDA_SUCCESS)
         return status;
     status = mr_program_code(launch->module->program, function->entry, request->block, &launch->code);
-    if (__builtin_expect(status != CUDA_SUCCESS, 0)) {
-        mr_call_log(MR_LOG_INFO, "kernel '%s' has no machine code: status %d", info->name, (int)status);
-        return status;
-    }
+    if (__builtin_expect(status != CUDA_SUCCESS, 0))
+        return refuse(info, status, "no machine code could be made: status %d", (int)status);
     launch->symbols = launch->module->symbols;
     for (int i = 0; i < 3; i++) {
         launch->grid[i] = request->grid[i];

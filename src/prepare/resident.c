@@ -66,8 +66,8 @@ CUresult mr_cooperative_check(struct mr_function *function, const unsigned grid[
     if (grid[0] <= most && (uint64_t)grid[0] * grid[1] <= most && (uint64_t)grid[0] * grid[1] * grid[2] <= most)
         return CUDA_SUCCESS;
     mr_call_log(
-        MR_LOG_INFO,
-        "kernel '%s': %ux%ux%u blocks of %u threads; at most %llu can be under way together on %d multiprocessors",
+        MR_LOG_WARN,
+        "kernel '%s' is not launched: %ux%ux%u blocks of %u threads; at most %llu can be under way together on %d multiprocessors",
         function->info->name, grid[0], grid[1], grid[2], threads, (unsigned long long)most, device->multiprocessors);
     return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }

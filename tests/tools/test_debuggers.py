@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What gdb and perf see of generated code: names of kernels and device functions, lines of the PTX.
+"""What gdb, perf and the log see of generated code: names of kernels and device functions, lines of the PTX or of the
+source that the module names.
 
-    test_debuggers.py PROGRAM [gdb|map|jitdump]
+    test_debuggers.py PROGRAM [gdb|map|jitdump|source-gdb|source-jitdump|source-fault]
 
-PROGRAM is debugged.c's. Ends with 77 (skipped) where there is no gdb."""
+PROGRAM is debugged.c's, for the last three sourced.c's. Ends with 77 (skipped) where there is no gdb."""
 import os
 import shutil
 import struct
@@ -18,28 +19,88 @@ def environment(folder, **more):
     return dict(os.environ, MILLRACE_CACHE="off", MILLRACE_DUMP=folder, **more)
 
 
-def test_gdb(program, folder):
+SOURCE = """// A kernel as its programmer sees it.
+namespace ns {
+__global__ void scale_up(float *values, int first, float factor)
+{
+    int i = threadIdx.x + first;
+    float old = values[i];
+    values[i] = old * factor;
+}
+}
+"""
+
+
+def run_gdb(commands, program, folder):
+    """What gdb prints, or None where it can't run the program."""
     if not shutil.which("gdb"):
-        return 77
-    commands = ["set pagination off", "set confirm off", "set breakpoint pending on", "set debuginfod enabled off", f"directory {folder}",
-                "break seen", "break thrice", "run", "bt 1", "continue", "bt 2", "list 8,8", "delete", "continue"]
-    words = ["gdb", "-nx", "-batch"] + [word for command in commands for word in ("-ex", command)] + [program]
+        return None
+    commands = ["set pagination off", "set confirm off", "set breakpoint pending on", "set debuginfod enabled off"] + commands
+    words = ["gdb", "-nx", "-batch"] + [word for command in commands for word in ("-ex", command)] + ["--args"] + program
     quiet = environment(folder, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")  # which can't be done under a debugger
     done = subprocess.run(
         words, env=quiet, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     if "ptrace: Operation not permitted" in done.stdout or "Could not trace the inferior" in done.stdout:
-        return 77
-    name = [file for file in os.listdir(folder) if file.endswith(".ptx")][0]
-    for wanted in (f"seen () at {name}:12", f"thrice () at {name}:7", f"in seen () at {name}:22", "8\tmul.lo.u32 %r1, %r1, 3;", "exited normally"):
-        if wanted not in done.stdout:
-            print(f"gdb does not say '{wanted}':\n{done.stdout}")
+        return None
+    return done.stdout
+
+
+def said(output, *wanted):
+    """0 if all of it is there, in that order."""
+    at = 0
+    for text in wanted:
+        found = output.find(text, at)
+        if found < 0:
+            print(f"'{text}' is not said, or too early:\n{output}")
             return 1
+        at = found + len(text)
     return 0
 
 
-def run(program, folder, way):
-    child = subprocess.Popen([program], env=environment(folder, MILLRACE_PERF=way), cwd=folder)
+def test_gdb(program, folder):
+    output = run_gdb([f"directory {folder}", "break seen", "break thrice", "run", "bt 1", "continue", "bt 2", "list 8,8", "delete", "continue"],
+                     [program], folder)
+    if output is None:
+        return 77
+    name = [file for file in os.listdir(folder) if file.endswith(".ptx")][0]
+    return said(output, f"seen (p=", f") at {name}:12", f"thrice () at {name}:7", f") at {name}:22", "8\tmul.lo.u32 %r1, %r1, 3;", "exited normally")
+
+
+def write_source(folder):
+    path = os.path.join(folder, "scale.cu")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(SOURCE)
+    return path
+
+
+def test_source_gdb(program, folder):
+    """By the kernel's plain name, by the line of its source; its variables; its source; a step."""
+    path = write_source(folder)
+    output = run_gdb(["break scale_up", "run", "info args", "delete", "break scale.cu:6", "continue", "print threadIdx", "print blockIdx.x",
+                      "print blockDim", "print gridDim.z", "print param_0[63]", "set scheduler-locking step", "next", "delete", "continue"],
+                     [program, path], folder)
+    if output is None:
+        return 77
+    return said(output, "ns::scale_up (param_0=0x", "param_1=0, param_2=3) at ", "param_1 = 0", "param_2 = 3", f"ns::scale_up (param_0=", f"{path}:6",
+                "6\t    float old = values[i];", "= {x = 0, y = 0, z = 0}", "= 0", "= {x = 64, y = 1, z = 1}", "= 1", "= 63", "7\t    values[i] = old * factor;",
+                "exited normally")
+
+
+def test_source_fault(program, folder):
+    """One line by default that says where in the source a kernel has failed."""
+    path, log = write_source(folder), os.path.join(folder, "log")
+    done = subprocess.run([program, path, "fault"], env=environment(folder, MILLRACE_LOG_FILE=log, MILLRACE_LOG="warn"), check=False)
+    assert done.returncode == 0, done.returncode
+    with open(log, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    assert len(lines) == 1, lines
+    return said(lines[0], "millrace: warn: kernel ns::scale_up(float*, int, float) failed at ", f"{path}:6 (line 20 of the PTX) in block (0,0,0), warp 0",
+                "access to an illegal address at 0x", "behind the end of an allocation of 256 bytes at 0x", "made by cuMemAlloc", "MILLRACE_FAULT_THREADS=on")
+
+
+def run(program, folder, way, *words):
+    child = subprocess.Popen([program, *words], env=environment(folder, MILLRACE_PERF=way), cwd=folder)
     assert child.wait() == 0, child.returncode
     return child.pid
 
@@ -56,8 +117,8 @@ def test_map(program, folder):
     return 0
 
 
-def test_jitdump(program, folder):
-    pid = run(program, folder, "jitdump")
+def read_jitdump(folder, pid):
+    """Functions by name: (address, bytes); lines by address: [(address, file, line)]."""
     with open(f"{folder}/jit-{pid}.dump", "rb") as file:
         data = file.read()
     magic, version, size, _, _, of, _, _ = struct.unpack_from("<6IQQ", data)
@@ -79,25 +140,42 @@ def test_jitdump(program, folder):
             for _ in range(count):
                 of, line, _ = struct.unpack_from("<QII", data, place)
                 end = data.index(b"\0", place + 16)
-                assert os.path.exists(data[place + 16:end].decode()), data[place + 16:end]
-                rows.append((of, line))
+                name = data[place + 16:end].decode()
+                assert os.path.exists(name), name
+                rows.append((of, name, line))
                 place = end + 1
             assert place == at + size
             lines[address] = rows
         at += size
     assert at == len(data)
+    return functions, lines
+
+
+def test_jitdump(program, folder):
+    functions, lines = read_jitdump(folder, run(program, folder, "jitdump"))
     assert set(functions) == {"seen", "thrice"}, functions
     for name, (address, count) in functions.items():
         rows = lines[address]
-        assert all(address <= of < address + count and line in PTX_LINES for of, line in rows), (name, rows)
-    assert {7, 8, 9} <= {line for _, line in lines[functions["thrice"][0]]}
-    assert 22 in {line for _, line in lines[functions["seen"][0]]}
+        assert all(address <= of < address + count and line in PTX_LINES for of, _, line in rows), (name, rows)
+    assert {7, 8, 9} <= {line for _, _, line in lines[functions["thrice"][0]]}
+    assert 22 in {line for _, _, line in lines[functions["seen"][0]]}
+    return 0
+
+
+def test_source_jitdump(program, folder):
+    path = write_source(folder)
+    functions, lines = read_jitdump(folder, run(program, folder, "jitdump", path))
+    assert len(functions) == 1, functions
+    (address, _), = functions.values()
+    assert {5, 6, 7} <= {line for _, file, line in lines[address] if file == path}, lines
     return 0
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        return {"gdb": test_gdb, "map": test_map, "jitdump": test_jitdump}[sys.argv[2]](os.path.abspath(sys.argv[1]), folder)
+        parts = {"gdb": test_gdb, "map": test_map, "jitdump": test_jitdump, "source-gdb": test_source_gdb, "source-jitdump": test_source_jitdump,
+                 "source-fault": test_source_fault}
+        return parts[sys.argv[2]](os.path.abspath(sys.argv[1]), folder)
 
 
 if __name__ == "__main__":

@@ -114,8 +114,11 @@ static void device_words(const struct request *request, const struct places *pla
     words_add_all(words, &request->both);
     words_add_all(words, &request->device);
     mr_ptx_arch_flush_words(words);
-    if (request->debug_device) /* optimised with -dopt on, as far as lines alone can be told then */
-        mr_words_add(words, request->optimised_debug ? "-gline-directives-only" : "-O0", "");
+    if (request->debug_device) { /* optimised with -dopt on */
+        mr_words_add(words, "-gline-directives-only", "");
+        if (!request->optimised_debug)
+            mr_words_add(words, "-O0", "");
+    }
 }
 
 /* Variables in the PTX: those local to the source, which the host knows by a longer name or may look for by name, and

@@ -112,6 +112,7 @@ struct cg {
     LLVMBuilderRef b;
     LLVMMetadataRef scope; /* lines.c: the function; NULL in helpers, which have no lines */
     LLVMMetadataRef place; /* the line that what is built belongs to; likewise */
+    uint32_t loc_file, loc_line; /* of the source, that the latest instruction which has one belongs to */
     struct cg_prologue prologue;
     struct cg_launch launch;
     struct cg_warp warp;

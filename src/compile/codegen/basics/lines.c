@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Where code comes from: each PTX function is a function of the object's debug
- * information, each instruction's line a line of its line table, and the file is
- * the PTX as MILLRACE_DUMP writes it. Debuggers, profilers and fault reports read it
- * (compile/lines.c, compile/jit.c). DWARF 4, because its line tables need no other sections.
+/* Where code comes from: each PTX function is a function of the object's debug information, each instruction's line a
+ * line of its line table. Debuggers, profilers and fault reports read it (compile/lines.c, compile/perf.c). DWARF 4,
+ * because its line tables need no other sections.
+ *
+ * Where the module tells of its own source (.loc), the line is that source's, and the PTX's line is the discriminator,
+ * which debuggers pass over. Elsewhere the file is the PTX as MILLRACE_DUMP writes it.
  *
  * What is put in front of the function's body while an instruction is emitted belongs to the function's own line. The
  * builder takes over the line of what it is put in front of, so code that comes back from there calls cg_line_again().
@@ -16,7 +18,10 @@
 
 #include <llvm-c/DebugInfo.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/alloc.h"
 
 static void add_flag(const struct cg_unit *unit, const char *name, unsigned value)
 {
@@ -24,17 +29,33 @@ static void add_flag(const struct cg_unit *unit, const char *name, unsigned valu
                       LLVMValueAsMetadata(LLVMConstInt(unit->i32, value, false)));
 }
 
+/* A file of the module's, by its number; NULL if it has no name. */
+static LLVMMetadataRef file_of(struct cg_unit *unit, uint32_t number)
+{
+    const struct mr_ptx_module *module = unit->request->module;
+    const char *name = number < module->file_count ? module->files[number] : NULL;
+    if (!name || !unit->files)
+        return NULL;
+    if (!unit->files[number])
+        unit->files[number] = LLVMDIBuilderCreateFile(unit->lines, name, strlen(name), ".", 1);
+    return unit->files[number];
+}
+
 void cg_lines_begin(struct cg_unit *unit)
 {
-    static const char producer[] = "Millrace";
+    /* gdb takes the line table's word for where a prologue ends if the producer's name begins like this. */
+    static const char producer[] = "clang (LLVM's back end, by Millrace)";
     const char *name = unit->request->source ? unit->request->source : "kernel.ptx";
+    bool mangled = strncmp(unit->entry->func->name, "_Z", 2) == 0;
     add_flag(unit, "Dwarf Version", 4);
     add_flag(unit, "Debug Info Version", LLVMDebugMetadataVersion());
     unit->lines = LLVMCreateDIBuilder(unit->module);
+    unit->files = mr_calloc((size_t)unit->request->module->file_count + 1, sizeof *unit->files);
     unit->file = LLVMDIBuilderCreateFile(unit->lines, name, strlen(name), ".", 1);
-    LLVMDIBuilderCreateCompileUnit(unit->lines, LLVMDWARFSourceLanguageC99, unit->file, producer, sizeof producer - 1,
-                                   unit->request->optimisation > 0, "", 0, 0, "", 0, LLVMDWARFEmissionFull, 0, false,
-                                   false, "", 0, "", 0);
+    LLVMDIBuilderCreateCompileUnit(unit->lines,
+                                   mangled ? LLVMDWARFSourceLanguageC_plus_plus_14 : LLVMDWARFSourceLanguageC99,
+                                   unit->file, producer, sizeof producer - 1, unit->request->optimisation > 0, "", 0, 0,
+                                   "", 0, LLVMDWARFEmissionFull, 0, false, false, "", 0, "", 0);
     unit->no_types = LLVMDIBuilderCreateSubroutineType(unit->lines, unit->file, NULL, 0, LLVMDIFlagZero);
 }
 
@@ -48,26 +69,86 @@ void cg_lines_clear(struct cg_unit *unit)
     if (unit->lines)
         LLVMDisposeDIBuilder(unit->lines);
     unit->lines = NULL;
+    mr_free(unit->files);
+    unit->files = NULL;
+}
+
+/* The function's own name, of a mangled one: its last part before the arguments of a template ("_ZN2ns5saxpyIfEEvi":
+ * saxpy). Debuggers show what the mangled name says; this is what it is looked for by. */
+static void plain_name(const char *name, const char **from, size_t *length)
+{
+    const char *at = name + 2;
+    *from = name;
+    *length = strlen(name);
+    if (strncmp(name, "_Z", 2) != 0)
+        return;
+    if (*at == 'N')
+        at++;
+    while (*at >= '1' && *at <= '9') {
+        char *text;
+        unsigned long count = strtoul(at, &text, 10);
+        if (count > strlen(text))
+            return;
+        *from = text;
+        *length = count;
+        at = text + count;
+    }
 }
 
 void cg_lines_function(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
     const struct mr_ptx_function *func = g->func;
-    size_t length;
-    const char *symbol = LLVMGetValueName2(g->fn, &length);
-    g->scope = LLVMDIBuilderCreateFunction(
-        unit->lines, unit->file, func->name, strlen(func->name), symbol, func->is_entry ? 0 : length, unit->file,
-        func->line, unit->no_types, !func->is_entry, true, func->line, LLVMDIFlagZero, unit->request->optimisation > 0);
+    size_t length, plain;
+    const char *symbol = LLVMGetValueName2(g->fn, &length), *name;
+    LLVMMetadataRef file = NULL;
+    plain_name(func->name, &name, &plain);
+    if (name != func->name) { /* its mangled name, though the object's symbol may be another one */
+        symbol = func->name;
+        length = strlen(symbol);
+    } else if (func->is_entry) {
+        length = 0;
+    }
+    g->loc_file = g->loc_line = 0;
+    for (uint32_t i = 0; i < func->inst_count && !file; i++)
+        if (func->insts[i].loc_line && (file = file_of(unit, func->insts[i].loc_file))) {
+            g->loc_file = func->insts[i].loc_file;
+            g->loc_line = func->insts[i].loc_line;
+        }
+    g->scope = LLVMDIBuilderCreateFunction(unit->lines, file ? file : unit->file, name, plain, symbol, length,
+                                           file ? file : unit->file, file ? g->loc_line : func->line, unit->no_types,
+                                           !func->is_entry, true, file ? g->loc_line : func->line, LLVMDIFlagZero,
+                                           unit->request->optimisation > 0);
     LLVMSetSubprogram(g->fn, g->scope);
-    cg_line(g, func->line, func->column);
+    cg_line_own(g);
 }
 
-void cg_line(struct cg *g, uint32_t line, uint32_t column)
+/* The line of the source if one is known, with the PTX line as its discriminator. */
+static void set_line(struct cg *g, uint32_t line, uint32_t column)
 {
+    LLVMMetadataRef scope = g->scope, file = g->loc_line ? file_of(g->unit, g->loc_file) : NULL;
+    if (file) {
+        scope = LLVMDIBuilderCreateLexicalBlockFile(g->unit->lines, g->scope, file, line);
+        line = g->loc_line;
+        column = 0;
+    }
     /* LLVM keeps 16 bits of a column. */
-    g->place = LLVMDIBuilderCreateDebugLocation(g->unit->context, line, column < 0xffff ? column : 0, g->scope, NULL);
+    g->place = LLVMDIBuilderCreateDebugLocation(g->unit->context, line, column < 0xffff ? column : 0, scope, NULL);
     cg_line_again(g);
+}
+
+void cg_line_own(struct cg *g)
+{
+    set_line(g, g->func->line, g->func->column);
+}
+
+void cg_line(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    if (inst->loc_line) {
+        g->loc_file = inst->loc_file;
+        g->loc_line = inst->loc_line;
+    }
+    set_line(g, inst->line, inst->column);
 }
 
 void cg_line_again(struct cg *g)

@@ -62,7 +62,7 @@ static void emit_block(struct cg *g, uint32_t index)
     LLVMPositionBuilderAtEnd(g->b, g->parking.entries[index]);
     g->now.at = index;
     if (block->first < block->end)
-        cg_line(g, g->func->insts[block->first].line, g->func->insts[block->first].column);
+        cg_line(g, &g->func->insts[block->first]);
     g->now.mask = LLVMBuildLoad2(g->b, g->unit->mask, g->parking.masks[index], "mask");
     if (mr_bit_get(g->parking.kept, index))
         LLVMBuildStore(g->b, cg_mask_zero(g), g->parking.masks[index]);
@@ -145,6 +145,8 @@ static void emit_all(struct cg *g)
     LLVMPositionBuilderAtEnd(g->b, g->prologue.start);
     g->prologue.end = LLVMBuildUnreachable(g->b);
     g->launch.block = LLVMGetParam(g->fn, 0);
+    if (g->func->is_entry)
+        cg_variables_declare(g);
     cg_frame_fields(g);
     cg_frame_registers(g);
     bool good = cg_regions_plan(g);
@@ -166,7 +168,7 @@ static void emit_all(struct cg *g)
     for (uint32_t b = 0; b < g->flow.block_count && !unit->error[0]; b++)
         emit_block(g, b);
     if (!unit->error[0]) {
-        cg_line(g, g->func->line, g->func->column);
+        cg_line_own(g);
         if (g->parking.crowded)
             cg_dispatcher_emit(g);
         if (g->func->is_entry) {

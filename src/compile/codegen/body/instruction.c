@@ -13,7 +13,7 @@ void cg_begin_instruction(struct cg *g, const struct mr_ptx_inst *inst)
 {
     g->now.inst = inst;
     if (inst)
-        cg_line(g, inst->line, inst->column);
+        cg_line(g, inst);
     g->now.looks = inst && cg_nan_looks(g, inst);
     g->memory.scratch_used = 0;
     g->now.guard = NULL;
