@@ -11,6 +11,7 @@
 #include "base/settings.h"
 #include "kernel/notes.h"
 #include "memory/allocation.h"
+#include "object/context.h"
 
 #define PAGE ((uint64_t)4096)
 
@@ -108,7 +109,10 @@ void mr_executor_report(struct mr_executor *executor)
     find_line(executor);
     if (fault->status == CUDA_ERROR_MISALIGNED_ADDRESS && fault->line)
         mr_footprint_misaligned(executor, fault->line, faulty_address(executor));
-    if (!mr_log_enabled(MR_LOG_WARN))
+    /* Other blocks of the launch fail at the same time, mostly in the same way. */
+    bool told = atomic_exchange_explicit(&executor->launch->context->fault_told, true, memory_order_relaxed);
+    enum mr_log_level level = told ? MR_LOG_INFO : MR_LOG_WARN;
+    if (!mr_log_enabled(level))
         return;
     bool thread_known = name_threads(executor, threads, sizeof threads);
     if (fault->signal)
@@ -117,7 +121,7 @@ void mr_executor_report(struct mr_executor *executor)
         mr_memory_describe(fault->address, near, sizeof near);
     bool source_known = name_place(executor, place, sizeof place);
     mr_demangle(executor->launch->code->name, kernel, sizeof kernel);
-    mr_log(MR_LOG_WARN, "kernel %s failed%s in block (%u,%u,%u)%s: %s%s%s; the context is unusable from now on%s",
-           kernel, place, at[0], at[1], at[2], threads, fault->what, address, near,
+    mr_log(level, "kernel %s failed%s in block (%u,%u,%u)%s: %s%s%s; the context is unusable from now on%s", kernel,
+           place, at[0], at[1], at[2], threads, fault->what, address, near,
            advice(executor, thread_known, source_known));
 }

@@ -41,6 +41,7 @@ struct mr_context {
     bool is_primary;
     _Atomic bool destroyed;
     _Atomic int error; /* CUresult; sticky: once set by a fault, every later call that checks gets it */
+    _Atomic bool fault_told; /* the log has a line of what set it */
     _Atomic size_t limits[16]; /* by CUlimit */
     _Atomic int cache_config; /* CUfunc_cache, a hint */
     _Atomic bool has_printed; /* a kernel with printf was launched: its buffer's size is fixed */
