@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/alloc.h"
 #include "kernel/fault.h"
 #include "kernel_double.h"
@@ -321,5 +322,6 @@ int main(void)
         cmocka_unit_test(an_assertion_says_what_failed), cmocka_unit_test(the_signal_mask_is_as_before),
         cmocka_unit_test(the_stack_limit_is_honoured),   cmocka_unit_test(guarded_copies_fail_with_a_status),
     };
+    mr_log_threshold = MR_LOG_ERROR; /* thousands of faults are told otherwise */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
