@@ -60,26 +60,30 @@ static void run_getrf(void *data, uint64_t first, uint64_t end)
     }
 }
 
-static void copy_matrix(enum mr_cpu_type type, int rows, int columns, const void *from, int lda, void *to, int ldc)
+/* The inverse by an LU of the lower and upper triangle in `lu`: the columns of the identity, solved one triangle after
+ * the other. A pivot of 0 makes infinite numbers and NaN of what depends on it, as on hardware. */
+static void invert(const struct factor *r, const void *lu, int ld, const int *pivots, void *c)
 {
-    size_t size = mr_size_of(type);
-    for (int64_t j = 0; from != to && j < columns; j++)
-        memcpy(mr_behind(to, j * ldc, size), mr_behind(from, j * lda, size), (size_t)rows * size);
-}
-
-/* The inverse by an LU in `c`; its info. -1 when memory is short. */
-static int invert(const struct factor *r, void *c, const int *pivots)
-{
-    int room = r->n * 32, info = 0;
-    void *work = mr_math_scratch(1, (size_t)room * mr_size_of(r->type));
-    if (!pivots)
-        pivots = own_pivots(r->n);
-    if (!work || !pivots) {
-        mr_math_short_of_memory(r->function);
-        return -1;
+    size_t size = mr_size_of(r->type);
+    int step = 1, first = 1;
+    for (int j = 0; j < r->n; j++) {
+        char *column = mr_behind(c, (int64_t)j * r->ldc, size);
+        memset(column, 0, (size_t)r->n * size);
+        memcpy(column + (size_t)j * size, mr_one_of(r->type), size);
     }
-    mr_cpu.getri[r->type](&r->n, c, &r->ldc, pivots, work, &room, &info);
-    return info;
+    if (pivots)
+        mr_cpu.laswp[r->type](&r->n, c, &r->ldc, &first, &r->n, pivots, &step);
+    mr_cpu.trsm[r->type]("L", "L", "N", "U", &r->n, &r->n, mr_one_of(r->type), lu, &ld, c, &r->ldc);
+    mr_cpu.trsm[r->type]("L", "U", "N", "N", &r->n, &r->n, mr_one_of(r->type), lu, &ld, c, &r->ldc);
+}
+/* The number of the first pivot that is 0, or 0. */
+static int zero_pivot(const struct factor *r, const void *lu)
+{
+    size_t size = mr_size_of(r->type);
+    for (int i = 0; i < r->n; i++)
+        if (mr_is_zero(r->type, mr_behind(lu, i * ((int64_t)r->lda + 1), size)))
+            return i + 1;
+    return 0;
 }
 
 static void run_getri(void *data, uint64_t first, uint64_t end)
@@ -87,20 +91,30 @@ static void run_getri(void *data, uint64_t first, uint64_t end)
     const struct factor *r = data;
     MEMBERS(r, first, end, i)
     {
-        copy_matrix(r->type, r->n, r->n, r->a[i], r->lda, r->c[i], r->ldc);
-        r->info[i] = invert(r, r->c[i], pivots_of(r, i));
+        invert(r, r->a[i], r->lda, pivots_of(r, i), r->c[i]);
+        r->info[i] = zero_pivot(r, r->a[i]);
     }
 }
 
+/* The inverse of a singular matrix is not written. */
 static void run_matinv(void *data, uint64_t first, uint64_t end)
 {
     const struct factor *r = data;
+    size_t column = (size_t)r->n * mr_size_of(r->type);
+    char *lu = mr_math_scratch(1, (size_t)r->n * column);
+    if (!lu) {
+        mr_math_short_of_memory(r->function);
+        return;
+    }
     MEMBERS(r, first, end, i)
     {
         int pivots[64], info = 0;
-        copy_matrix(r->type, r->n, r->n, r->a[i], r->lda, r->c[i], r->ldc);
-        mr_cpu.getrf[r->type](&r->n, &r->n, r->c[i], &r->ldc, pivots, &info);
-        r->info[i] = info ? info : invert(r, r->c[i], pivots);
+        for (int j = 0; j < r->n; j++)
+            memcpy(lu + (size_t)j * column, mr_behind(r->a[i], (int64_t)j * r->lda, mr_size_of(r->type)), column);
+        mr_cpu.getrf[r->type](&r->n, &r->n, lu, &r->n, pivots, &info);
+        if (info == 0)
+            invert(r, lu, r->n, pivots, r->c[i]);
+        r->info[i] = info;
     }
 }
 

@@ -36,11 +36,13 @@ static int64_t offset(const struct cusparseSpMatDescr *m, int64_t row)
 /* ---- tables ---- */
 
 /* A row's columns and sums, in slots 0 to 2 of the scratch memory. A *plain* table has a place for every column of B,
- * and a bit that says whether the column is there; bits are cleared when the row is read out. Where B has too many
- * columns, a hash finds the place, and all places are cleared for each row. */
+ * and a bit that says whether the column is there; a bit of `words` says whether a word of 64 such bits has any. Bits
+ * are cleared when the row is read out. Where B has too many columns, a hash finds the place, and all places are
+ * cleared for each row. */
 struct table {
     bool is_plain;
     uint64_t *there; /* plain: a bit for each column */
+    uint64_t *words; /* plain: a bit for each word of `there` */
     int64_t *column; /* hashed: -1 for a free place */
     uint64_t mask;
     void *value;
@@ -57,11 +59,13 @@ static bool table_begin(struct table *table, int64_t products, int64_t columns, 
     int64_t entries = products < columns ? products : columns;
     table->used = mr_math_scratch(2, (size_t)entries * sizeof(int64_t));
     if (table->is_plain) {
-        size_t words = (size_t)columns / 64 + 1;
-        table->there = mr_math_scratch(0, words * sizeof(uint64_t));
+        size_t words = (size_t)columns / 64 + 1, all = words + words / 64 + 1;
+        table->there = mr_math_scratch(0, all * sizeof(uint64_t));
         table->value = mr_math_scratch(1, (size_t)columns * size);
-        if (table->there)
-            memset(table->there, 0, words * sizeof(uint64_t));
+        if (table->there) {
+            memset(table->there, 0, all * sizeof(uint64_t));
+            table->words = table->there + words;
+        }
         return table->there && table->value && table->used;
     }
     uint64_t capacity = 16;
@@ -99,6 +103,8 @@ static inline int64_t table_find(struct table *table, int64_t column, bool *is_n
         table->column[at] = column;
     }
     if (*is_new) {
+        if (table->is_plain)
+            table->words[column >> 12] |= (uint64_t)1 << (column >> 6 & 63);
         table->used[table->count++] = column;
         table->least = column < table->least ? column : table->least;
         table->most = column > table->most ? column : table->most;
@@ -140,25 +146,41 @@ static void sort(int64_t *keys, int64_t count)
     }
 }
 
+/* The columns of one word of `there`, which is cleared, behind the `count` that are in `used`. */
+static inline int64_t take_word(struct table *table, int64_t word, int64_t count)
+{
+    for (uint64_t bits = table->there[word]; bits; bits &= bits - 1)
+        table->used[count++] = word * 64 + __builtin_ctzll(bits);
+    table->there[word] = 0;
+    return count;
+}
+
 /* Behind a row: `used` ascends (if that is wanted), and the bits are cleared. Reading the bits in order sorts the
- * columns if they lie close to each other. */
+ * columns, unless they lie so far from each other that it takes longer than sorting. */
 static void table_end(struct table *table, bool sorted)
 {
-    int64_t words = table->most / 64 - table->least / 64 + 1, count = 0;
+    int64_t count = 0, least = table->least >> 12, most = table->most >> 12;
     if (table->count == 0)
         return;
-    if (table->is_plain && words <= 4 * table->count) {
-        for (int64_t w = table->least / 64; w <= table->most / 64; w++) {
-            for (uint64_t bits = table->there[w]; bits; bits &= bits - 1)
-                table->used[count++] = w * 64 + __builtin_ctzll(bits);
-            table->there[w] = 0;
-        }
+    if (!table->is_plain) {
+        if (sorted)
+            sort(table->used, table->count);
         return;
     }
-    for (int64_t i = 0; table->is_plain && i < table->count; i++)
-        table->there[table->used[i] >> 6] = 0;
-    if (sorted)
-        sort(table->used, table->count);
+    if (!sorted || most - least > 8 * table->count) {
+        for (int64_t i = 0; i < table->count; i++) {
+            table->there[table->used[i] >> 6] = 0;
+            table->words[table->used[i] >> 12] = 0;
+        }
+        if (sorted)
+            sort(table->used, table->count);
+        return;
+    }
+    for (int64_t w = least; w <= most; w++) {
+        for (uint64_t bits = table->words[w]; bits; bits &= bits - 1)
+            count = take_word(table, w * 64 + __builtin_ctzll(bits), count);
+        table->words[w] = 0;
+    }
 }
 
 /* Where a sum lies that is there. */

@@ -27,7 +27,7 @@ static void reciprocal(enum mr_cpu_type type, const void *of, void *to)
     }
 }
 
-static bool is_zero(enum mr_cpu_type type, const void *at)
+bool mr_is_zero(enum mr_cpu_type type, const void *at)
 {
     switch (type) {
     case MR_CPU_S:
@@ -63,7 +63,7 @@ static int columns(enum mr_cpu_type type, int m, int n, char *a, int lda)
         char *pivot = mr_behind(a, j + (int64_t)j * lda, size);
         _Alignas(16) unsigned char factor[16];
         int below = m - j - 1, right = n - j - 1;
-        if (is_zero(type, pivot)) {
+        if (mr_is_zero(type, pivot)) {
             first = first ? first : j + 1;
             continue;
         }
