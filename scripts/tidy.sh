@@ -4,7 +4,7 @@
 #
 #     scripts/tidy.sh [BUILD] [FILES…]    a build folder with compile_commands.json, by default build; all files by default
 #
-# Prints what is wrong and fails. Two cores take about four minutes for all files.
+# Prints what is wrong and fails. Two cores take some four minutes for all files (.clang-tidy says how that is kept low).
 set -eu
 cd "$(dirname "$0")/.."
 tidy=${CLANG_TIDY:-clang-tidy-19}

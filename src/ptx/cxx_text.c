@@ -7,7 +7,9 @@
 
 char mr_cxx_peek(const struct mr_cxx_scanner *s, size_t at)
 {
-    return at < s->length ? s->text[at] : '\0';
+    if (at >= s->length)
+        return '\0';
+    return s->text[at];
 }
 
 static bool is_word(char c)

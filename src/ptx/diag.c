@@ -74,8 +74,10 @@ static void append_source(struct mr_ptx_diag *diag, uint32_t line, uint32_t colu
         length = first + SHOWN_WIDTH;
     char shown[SHOWN_WIDTH + 1];
     for (size_t i = first; i < length; i++) {
-        unsigned char c = (unsigned char)start[i];
-        shown[i - first] = c < 0x20 || c >= 0x7f ? ' ' : (char)c;
+        char c = start[i];
+        if (c < 0x20 || c >= 0x7f)
+            c = ' ';
+        shown[i - first] = c;
     }
     append_text(diag, "    ");
     append(diag, shown, length - first);

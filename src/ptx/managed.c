@@ -3,7 +3,6 @@
  * from its first column on. */
 #include "ptx/managed.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "ptx/statics.h"
@@ -18,19 +17,9 @@ bool mr_ptx_managed_in(const char *text, size_t length)
 
 static bool in_file(const char *path)
 {
-    char part[16384];
-    size_t kept = 0, got;
-    bool found = false;
-    FILE *file = fopen(path, "re");
-    while (file && !found && (got = fread(part + kept, 1, sizeof part - kept, file)) > 0) {
-        size_t length = kept + got;
-        found = mr_ptx_managed_in(part, length);
-        /* The word may begin in this part and end in the next. */
-        kept = length < strlen(WORD) ? length : strlen(WORD) - 1;
-        memmove(part, part + length - kept, kept);
-    }
-    if (file)
-        fclose(file);
+    struct mr_text text = {.data = NULL};
+    bool found = mr_text_read(&text, path) && mr_ptx_managed_in(mr_text_chars(&text), text.length);
+    mr_text_clear(&text);
     return found;
 }
 

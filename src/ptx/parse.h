@@ -159,10 +159,10 @@ struct value {
 _Noreturn void mr_ptx_give_up(struct parser *parser, bool out_of_memory);
 
 /* Zeroed memory of the arena; never NULL. */
-void *mr_ptx_new(struct parser *parser, size_t count, size_t size);
+void *mr_ptx_new(struct parser *parser, size_t count, size_t size) __attribute__((returns_nonnull));
 
 /* Appends a zeroed element to a scratch list; never NULL. Moves the others. */
-void *mr_ptx_list_add(struct parser *parser, struct list *list, size_t size);
+void *mr_ptx_list_add(struct parser *parser, struct list *list, size_t size) __attribute__((returns_nonnull));
 
 /* A copy of the list in the arena, NULL if empty. */
 void *mr_ptx_list_copy(struct parser *parser, const struct list *list, size_t size);

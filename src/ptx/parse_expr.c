@@ -320,7 +320,7 @@ static bool parse_binary(struct parser *parser, struct value *value, int least)
         return false;
     for (int level; (level = strength(parser->token.kind)) >= least;) {
         int operator= parser->token.kind;
-        struct value right;
+        struct value right = {VALUE_SIGNED, 0};
         mr_ptx_advance(parser);
         if (!parse_binary(parser, &right, level + 1) || !apply(parser, operator, value, &right))
             return false;
@@ -335,7 +335,7 @@ static bool parse_ternary(struct parser *parser, struct value *value)
     parser->expr_depth++;
     bool good = parse_binary(parser, value, 1);
     if (good && mr_ptx_accept(parser, '?')) {
-        struct value yes, no;
+        struct value yes = {VALUE_SIGNED, 0}, no = yes;
         good = parse_ternary(parser, &yes) && mr_ptx_expect(parser, ':', "':'") && parse_ternary(parser, &no);
         if (good)
             *value = mr_ptx_value_double(value) != 0 ? yes : no;
@@ -353,7 +353,7 @@ bool mr_ptx_parse_value(struct parser *parser, struct value *value)
 bool mr_ptx_parse_integer(struct parser *parser, uint64_t *value, bool *is_unsigned)
 {
     struct mr_ptx_token token = parser->token;
-    struct value result;
+    struct value result = {VALUE_SIGNED, 0};
     if (!mr_ptx_parse_value(parser, &result))
         return false;
     if (is_float(&result))

@@ -38,7 +38,9 @@ static bool next_place(const char **rest, const char **place, const char **end, 
     *place = *rest;
     *rest += strcspn(*rest, " ");
     *end = *rest;
-    *mark = (*end)[-1] == '?' || (*end)[-1] == '!' ? (*end)[-1] : '\0';
+    *mark = (*end)[-1];
+    if (*mark != '?' && *mark != '!')
+        *mark = '\0';
     *end -= *mark != '\0';
     return true;
 }

@@ -491,7 +491,8 @@ static struct mr_ptx_function *declare(struct parser *parser, struct atom *atom)
     function->name = atom->name;
     function->module = parser->module;
     function->index = (uint32_t)parser->functions.count;
-    *(struct mr_ptx_function **)mr_ptx_list_add(parser, &parser->functions, sizeof function) = function;
+    *(struct mr_ptx_function **)mr_ptx_list_add(parser, &parser->functions, sizeof(struct mr_ptx_function *)) =
+        function;
     binding->function = function;
     return function;
 }

@@ -21,10 +21,10 @@ static bool take_special(struct parser *parser, struct mr_ptx_operand *operand)
         mr_ptx_lookup(parser, mr_ptx_intern(parser, token->text, token->length)))
         return false;
     struct mr_ptx_operand *parts = mr_ptx_new(parser, PARTS_MAX, sizeof *parts);
-    for (uint8_t i = 0; i < PARTS_MAX; i++)
+    for (unsigned i = 0; i < PARTS_MAX; i++)
         parts[i] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_SPECIAL,
                                            .special = (uint8_t)special,
-                                           .component = i,
+                                           .component = (uint8_t)i,
                                            .type = MR_PTX_TYPE_U32,
                                            .reg = MR_PTX_NONE,
                                            .reg2 = MR_PTX_NONE,

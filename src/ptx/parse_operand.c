@@ -26,10 +26,10 @@ static void set_reg(const struct parser *parser, struct mr_ptx_operand *operand,
 /* Index of a component name: .x .y .z .w or .r .g .b .a; -1 if none. */
 static int component(const struct mr_ptx_token *token)
 {
-    static const char names[] = "xyzwrgba";
+    static const char names[] = {'x', 'y', 'z', 'w', 'r', 'g', 'b', 'a'};
     if (token->kind != MR_PTX_TOKEN_DOT || token->length != 1)
         return -1;
-    const char *place = memchr(names, token->text[0], 8);
+    const char *place = memchr(names, token->text[0], sizeof names);
     return place ? (int)((place - names) & 3) : -1;
 }
 

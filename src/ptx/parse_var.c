@@ -9,6 +9,7 @@
  * An initialiser is turned into bytes at once. Addresses in it become
  * relocations, since nobody knows yet where anything will lie.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "ptx/parse.h"
@@ -311,6 +312,7 @@ static bool store_number(struct parser *parser, struct image *image, uint64_t of
         return mr_ptx_error(parser, "a float does not fit in type '.%s'", mr_ptx_type_name(type));
     }
     unsigned size = image->size < 8 ? image->size : 8;
+    assert(image->bytes); /* image_reserve has made room */
     memcpy(image->bytes + offset, &bits, size);
     return true;
 }
@@ -465,7 +467,7 @@ static bool parse_one_var(struct parser *parser, const struct declaration *decla
         binding->var = var;
         struct list *list = parser->depth > 0 ? &parser->local_vars : &parser->vars;
         var->index = (uint32_t)list->count;
-        *(struct mr_ptx_var **)mr_ptx_list_add(parser, list, sizeof var) = var;
+        *(struct mr_ptx_var **)mr_ptx_list_add(parser, list, sizeof(struct mr_ptx_var *)) = var;
     }
     if (mr_ptx_is(parser, '<') && var->space != MR_PTX_SPACE_REG)
         return mr_ptx_error(parser, "only registers are declared in ranges");
@@ -524,7 +526,7 @@ static bool parse_param(struct parser *parser, bool is_return, bool bind, const 
     var->is_return = is_return;
     var->is_input = !is_return;
     var->index = (uint32_t)parser->params.count;
-    *(struct mr_ptx_var **)mr_ptx_list_add(parser, &parser->params, sizeof var) = var;
+    *(struct mr_ptx_var **)mr_ptx_list_add(parser, &parser->params, sizeof(struct mr_ptx_var *)) = var;
     if (!parse_dims(parser, var))
         return false;
     if (declaration.space == MR_PTX_SPACE_REG && (var->is_array || var->vector > 1))

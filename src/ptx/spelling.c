@@ -87,8 +87,7 @@ static bool begins_run(const struct mr_cxx_scanner *s)
     size_t end;
     if (mr_cxx_is_shared(s, s->now, &end))
         return true;
-    char before = s->before.end ? s->text[s->before.begin] : ';';
-    return mr_cxx_is(s, s->now, "__align__") && strchr(";{}", before);
+    return mr_cxx_is(s, s->now, "__align__") && (!s->before.end || strchr(";{}", s->text[s->before.begin]));
 }
 
 static void attributes(struct mr_cxx_scanner *s)

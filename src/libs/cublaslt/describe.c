@@ -3,6 +3,7 @@
  * columns. If D is by rows, the transpose of the product is computed: A and B change places. */
 #include "libs/cublaslt/matmul.h"
 #include "libs/math/convert.h"
+#include "libs/math/letters.h"
 
 enum plain { PLAIN_16F, PLAIN_32F, PLAIN_64F, PLAIN_32I, PLAIN_NONE };
 
@@ -129,15 +130,24 @@ static cublasStatus_t check_layout(const struct mr_form *form, const struct mr_l
 static char letter_of(int32_t op, int32_t order, bool complex)
 {
     if (order == CUBLASLT_ORDER_COL)
-        return op == CUBLAS_OP_N ? 'N' : op == CUBLAS_OP_T ? 'T' : 'C';
+        return mr_letter_of_op((cublasOperation_t)op);
     if (op == CUBLAS_OP_N)
         return 'T';
-    return op == CUBLAS_OP_C && complex ? 0 : 'N';
+    if (op == CUBLAS_OP_C && complex)
+        return 0;
+    return 'N';
 }
 
 static char transposed(char letter)
 {
-    return letter == 'N' ? 'T' : letter == 'T' ? 'N' : 0;
+    switch (letter) {
+    case 'N':
+        return 'T';
+    case 'T':
+        return 'N';
+    default:
+        return 0;
+    }
 }
 
 static struct mr_matrix matrix_of(const struct mr_layout *l)
@@ -240,14 +250,15 @@ cublasStatus_t mr_lt_describe(const struct mr_form *form, const struct mr_matmul
     char ta = letter_of(desc->transa, a->order, complex), tb = letter_of(desc->transb, b->order, complex);
     *out = (struct mr_matmul){.swapped = d->order == CUBLASLT_ORDER_ROW};
     if (out->swapped) {
-        ta = ta ? transposed(ta) : 0;
-        tb = tb ? transposed(tb) : 0;
+        char first = transposed(tb);
+        tb = transposed(ta);
+        ta = first;
     }
     if (!ta || !tb)
         return mr_lt_bad(form, CUBLAS_STATUS_NOT_SUPPORTED, "conjugated matrices by rows");
     out->product = (struct mr_product){.function = form->name,
-                                       .transa = out->swapped ? tb : ta,
-                                       .transb = out->swapped ? ta : tb,
+                                       .transa = ta,
+                                       .transb = tb,
                                        .m = (int64_t)(out->swapped ? n : m),
                                        .n = (int64_t)(out->swapped ? m : n),
                                        .k = (int64_t)k,

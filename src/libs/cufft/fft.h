@@ -37,9 +37,10 @@ struct mr_fft {
 cufftResult mr_fft_enter(const struct mr_form *form, cufftHandle plan, struct mr_fft **fft)
     __attribute__((warn_unused_result));
 
-/* Says in the log why a call is refused, and returns the status. */
-cufftResult mr_fft_bad(const struct mr_form *form, cufftResult status, const char *format, ...)
+/* Says in the log why a call is refused. As an expression mr_fft_bad is the status, which the compiler sees. */
+void mr_fft_say_bad(const struct mr_form *form, cufftResult status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define mr_fft_bad(form, status, ...) (mr_fft_say_bad(form, status, __VA_ARGS__), (status))
 
 /* A bare plan. */
 cufftResult mr_fft_create(const struct mr_form *form, cufftHandle *plan) __attribute__((warn_unused_result));

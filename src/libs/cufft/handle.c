@@ -10,7 +10,7 @@
 #include "libs/math/driver.h"
 #include "libs/math/handles.h"
 
-cufftResult mr_fft_bad(const struct mr_form *form, cufftResult status, const char *format, ...)
+void mr_fft_say_bad(const struct mr_form *form, cufftResult status, const char *format, ...)
 {
     char text[256];
     va_list arguments;
@@ -20,7 +20,6 @@ cufftResult mr_fft_bad(const struct mr_form *form, cufftResult status, const cha
     mr_log_setup();
     mr_log(status == CUFFT_NOT_SUPPORTED || status == CUFFT_NOT_IMPLEMENTED ? MR_LOG_WARN : MR_LOG_INFO, "%s: %s",
            form->name, text);
-    return status;
 }
 
 cufftResult mr_cufft_refuse(const char *function)

@@ -6,6 +6,7 @@
  * work area, so that the input stays as it is. In place, input, output and work area are one. */
 #include "libs/cufft/program.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,7 @@ static bool same_memory(const struct making *m, const struct mr_fft_step *step)
 static bool is_direct(const struct mr_fft_step *step, const struct mr_fft_end *end)
 {
     int64_t bytes = mr_element_size(end->type), apart = step->loops ? end->loop[step->loops - 1] : 0;
+    assert(bytes > 0);
     return is_plain(end->type) && end->stride == bytes && end->gap == real_bytes(end->type) && apart % bytes == 0 &&
            apart / bytes < ((int64_t)1 << 31);
 }

@@ -136,8 +136,8 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         "--system-header-prefix=cub/", "--system-header-prefix=thrust/", "-D__CUDACC_RTC__=1",
         "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR), "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR),
         "-D__CUDACC_VER_BUILD__=0",
-        /* What NVIDIA's C++ headers (CCCL), which take clang for itself, ask of it beside; there are no types of 8
-           bits. */
+        /* What NVIDIA's C++ headers (CCCL) ask of a compiler that says it is clang. */
+        /* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one word, of several texts */
         "-DCUDA_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0",
         "-DCUDART_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0", "-DCCCL_DISABLE_NVFP8_SUPPORT=1",
         "-D__CORRECT_ISO_CPP_STRING_H_PROTO=1", "-Xclang", "-fcuda-allow-variadic-functions",

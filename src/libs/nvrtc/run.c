@@ -130,7 +130,7 @@ static enum mr_run_status await(struct mr_run *run, pid_t child, bool *known)
             *known = false;
             return MR_RUN_DONE;
         }
-        if (ended == 0 && run->cancel(run->cancel_data, NULL) != 0) {
+        if (ended == 0 && run->cancel && run->cancel(run->cancel_data, NULL) != 0) {
             kill(child, SIGKILL);
             while (waitpid(child, &status, 0) < 0 && errno == EINTR)
                 ;

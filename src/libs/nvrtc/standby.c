@@ -245,7 +245,7 @@ static int await(int reply, int (*cancel)(void *, void *), void *cancel_data)
         }
         if (ready < 0 && errno != EINTR)
             return -1;
-        if (ready == 0 && cancel(cancel_data, NULL) != 0)
+        if (ready == 0 && cancel && cancel(cancel_data, NULL) != 0)
             return -2;
     }
 }

@@ -80,7 +80,7 @@ static struct text of_bytes(const char *bytes)
     if (length > TRACE_TEXT)
         for (length = TRACE_TEXT; length > 0 && ((unsigned char)bytes[length] & 0xc0) == 0x80;)
             length--;
-    return (struct text){bytes, length};
+    return (struct text){bytes ? bytes : "", length};
 }
 
 /* One character in UTF-8; how many bytes it has. */

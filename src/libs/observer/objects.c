@@ -276,8 +276,10 @@ void obs_stream_end(struct obs_stream *stream)
 void obs_context_end(struct obs_context *context)
 {
     struct obs_context **at = &contexts;
-    while (context->streams)
-        obs_stream_end(context->streams);
+    for (struct obs_stream *stream = context->streams, *next; stream; stream = next) {
+        next = stream->next;
+        obs_stream_end(stream);
+    }
     while (*at != context)
         at = &(*at)->next;
     *at = context->next;

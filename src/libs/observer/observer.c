@@ -302,11 +302,10 @@ static bool open_tools(const struct mr_observed_driver *driver, const char *tool
         mr_log(MR_LOG_ERROR, "libmillrace-observer.so is of another version than the driver; nothing is observed");
         return false;
     }
-    if (strlen(tools) >= sizeof options) {
+    if (snprintf(options, sizeof options, "%s", tools) >= (int)sizeof options) {
         mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE is too long; nothing is observed");
         return false;
     }
-    strcpy(options, tools);
     for (char *word = strtok_r(options, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
         if (!open_tool(driver, word))
             return false;

@@ -7,6 +7,7 @@
  * of arrival matters. */
 #include "libs/observer/schedule.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { NO_LIST = UINT32_MAX, FIRST_ROOM = 64 };
@@ -583,6 +584,7 @@ static enum obs_decision choose_random(struct obs_schedule *schedule)
             chain = highest(schedule, &held, &host);
         }
     if (!host) {
+        assert(held); /* there is a chain */
         choose(schedule, held);
         return OBS_WORK;
     }

@@ -2,6 +2,7 @@
 /* From boxes to touches of generations. */
 #include "libs/observer/shadow.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,6 +105,7 @@ static void note(struct obs_operation *operation, struct obs_generation *generat
                  size_t count)
 {
     struct obs_told told = {.allocation = obs_generation_allocation(generation)};
+    assert(count > 0);
     if (!obs_generation_is_alias(generation)) {
         obs_history_touch(obs_generation_history(generation), operation, &told, touched, count);
         return;
