@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What waits in one stream has a bound in memory: whoever submits more kernels, copies, fills and memory operations
- * than so many waits, while other threads and streams go on. Hardware blocks after about a thousand. */
+/* What waits in one stream has a bound in memory: a thread that submits more kernels, copies, fills and memory
+ * operations than so many waits, while other threads and streams go on. Hardware blocks after about a thousand. */
 #include "stream_support.h"
 
 #include <pthread.h>

@@ -3,10 +3,10 @@
  * What the host and the kernels of the corpus agree on: the shape of a launch, the operands, where results go.  Read by
  * C and by CUDA C++.
  *
- * Every kernel is called NAME(in, out, scratch, n), with 64 bytes of constants as a fifth parameter for who wants them,
- * on CORPUS_THREADS threads in blocks of CORPUS_BLOCK.  Thread i takes the operands [0..2][i] of the kind that it wants
- * and leaves up to CORPUS_RESULT bytes at its place of out, by convention ((T *)out)[i].  The scratch memory is zero
- * before each kernel, and hashed after it.
+ * Every kernel is called NAME(in, out, scratch, n), with 64 bytes of constants as a fifth parameter for kernels that
+ * want them, on CORPUS_THREADS threads in blocks of CORPUS_BLOCK.  Thread i takes the operands [0..2][i] of the kind
+ * that it wants and leaves up to CORPUS_RESULT bytes at its place of out, by convention ((T *)out)[i].  The scratch
+ * memory is zero before each kernel, and hashed after it.
  */
 #ifndef CORPUS_DATA_H
 #define CORPUS_DATA_H

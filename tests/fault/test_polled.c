@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whoever asks at the very moment at which a kernel faults hears of work that is not done, or of the fault; never of
- * success. And who waits when the fault is known already still waits, for a while, for what else runs. */
+/* A query at the very moment at which a kernel faults answers that work is not done, or tells of the fault; never
+ * success. And a wait that begins when the fault is known already still waits, for a while, for what else runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
