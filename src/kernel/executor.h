@@ -84,7 +84,6 @@ struct mr_executor {
     bool track; /* the kernel may use barriers: keep the warps' records */
     bool together; /* one of several blocks that this thread runs by turns (together.c): stops where it can only wait */
     bool seated; /* of those: has a block that has not ended */
-    bool printed; /* something went to stdout and has to be flushed */
     volatile int in_kernel; /* nonzero while the thread is on a fiber: read by the signal handler */
     volatile bool visits; /* a visit is open that the kernel's code began: */
     volatile uint64_t outer_visit; /* what mr_visit_begin gave it */

@@ -3,8 +3,8 @@
  *
  * The compiler packs the arguments into a buffer per thread: each at its natural alignment, integers and characters as
  * 4 bytes, long and pointers and doubles as 8. The format says how to read it. A call's text is put together in memory
- * and goes to the program's stdout in one piece; hardware writes at the next synchronisation, Millrace while the kernel
- * runs; stdout is flushed when the run of blocks ends, so the text is out by then.
+ * and goes to the program's stdout in one piece. It is out, and not in stdout's buffer, before the call returns: as
+ * with hardware, whose driver empties its buffer all the time, a program may wait for what a running kernel prints.
  *
  * The result is the number of arguments, or -1 for a null format, as on hardware. The kernel's memory is read before
  * stdout's lock is taken. */
@@ -219,11 +219,11 @@ static int32_t print_one(const char *format, const unsigned char *arguments)
 void mr_print_lanes(struct mr_block *block, uint32_t mask, const uint64_t *format, const uint64_t *arguments,
                     int32_t *result)
 {
-    struct mr_executor *executor = block->engine;
-    executor->printed = true;
+    (void)block;
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctz(mask);
         result[lane] =
             print_one((const char *)(uintptr_t)format[lane], (const unsigned char *)(uintptr_t)arguments[lane]);
     }
+    fflush(stdout);
 }

@@ -387,10 +387,6 @@ CUresult mr_executor_go(struct mr_executor *executor)
     CUresult status = CUDA_SUCCESS;
     if (__builtin_expect(executor->fault.status != CUDA_SUCCESS, 0))
         status = end_with_fault(executor);
-    if (__builtin_expect(executor->printed, 0)) {
-        executor->printed = false;
-        fflush(stdout);
-    }
     return status;
 }
 

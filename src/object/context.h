@@ -42,6 +42,7 @@ struct mr_context {
     _Atomic bool destroyed;
     _Atomic int error; /* CUresult; sticky: once set by a fault, every later call that checks gets it */
     _Atomic bool fault_told; /* the log has a line of what set it */
+    _Atomic uint32_t stream_most; /* weight that may wait in one stream (mr_stream_hold_back) */
     _Atomic size_t limits[16]; /* by CUlimit */
     _Atomic int cache_config; /* CUfunc_cache, a hint */
     _Atomic bool has_printed; /* a kernel with printf was launched: its buffer's size is fixed */
@@ -52,6 +53,7 @@ struct mr_context {
     mr_lock order_lock;
     struct mr_stream *legacy; /* made with the context; lives as long as its record */
     struct mr_list streams; /* every live stream except the legacy one */
+    uint32_t stream_count; /* of these */
     struct mr_list busy_blocking; /* blocking streams with work pending */
 
     mr_lock lock; /* guards what follows */

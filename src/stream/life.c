@@ -14,6 +14,16 @@
 
 static _Atomic uint64_t next_id = 1;
 
+/* The context has so many more streams: what may wait in each of them. order_lock held. */
+static void count_streams(struct mr_context *context, int more)
+{
+    MR_HELD(&context->order_lock);
+    context->stream_count += (uint32_t)more;
+    uint32_t most = MR_STREAMS_MOST / (context->stream_count + 1);
+    most = most > MR_STREAM_MOST ? MR_STREAM_MOST : most < MR_STREAM_LEAST ? MR_STREAM_LEAST : most;
+    atomic_store_explicit(&context->stream_most, most, memory_order_relaxed);
+}
+
 static void stream_finish(void *object)
 {
     struct mr_stream *stream = object;
@@ -22,8 +32,10 @@ static void stream_finish(void *object)
     mr_lock_take(&stream->lock); /* a thread that found the stream before its handle ended may still look at it */
     mr_stream_unlist(stream);
     mr_lock_drop(&stream->lock);
-    if (!stream->is_legacy)
+    if (!mr_list_empty(&stream->link)) {
         mr_list_remove(&stream->link);
+        count_streams(context, -1);
+    }
     mr_lock_drop(&context->order_lock);
     if (stream->order_mark)
         mr_mark_drop(stream->order_mark);
@@ -63,8 +75,10 @@ static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, 
     mr_object_hold(context);
     mr_lock_take(&context->order_lock);
     bool late = atomic_load_explicit(&context->destroyed, memory_order_relaxed);
-    if (!late)
+    if (!late) {
         mr_list_append(&context->streams, &stream->link);
+        count_streams(context, 1);
+    }
     bool held = context->legacy->held_count != 0;
     mr_lock_drop(&context->order_lock);
     if (!late && (!held || mr_stream_inherit_waits(stream)))
@@ -274,6 +288,9 @@ CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out)
 bool mr_context_streams_init(struct mr_context *context)
 {
     context->legacy = stream_new(context, CU_STREAM_DEFAULT, 0, true);
+    mr_lock_take(&context->order_lock);
+    count_streams(context, 0);
+    mr_lock_drop(&context->order_lock);
     return context->legacy != NULL;
 }
 

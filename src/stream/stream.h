@@ -72,12 +72,16 @@ void mr_stream_set_seat_hook(void (*ended)(struct mr_stream *stream));
  * was done at once. */
 CUresult mr_stream_submit(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
 
-/* The last thing in a call that has submitted commands with a weight. If more weight than MR_STREAM_MOST waits in the
- * stream, it waits until half of that is done (the calling thread helps) or the context fails. Hardware blocks as well
- * once about a thousand kernels, copies, fills, memory operations and graphs wait. So a program that works there never
- * waits here for something that only the program itself could let go on. The thread leaves its visit meanwhile, and
- * holds no lock. Never waits in a host function, or on a thread of the engine. */
+/* The last thing in a call that has submitted commands with a weight. If more weight waits in the stream than the
+ * context lets each stream have (stream_most), it waits until half of that is done (the calling thread helps) or the
+ * context fails. All streams of a context together may have MR_STREAMS_MOST, one of them at most MR_STREAM_MOST, and at
+ * least MR_STREAM_LEAST. Hardware blocks once 1,021 kernels, copies, fills, memory operations and graphs wait in a
+ * stream, or 8,168 in all streams of a context. Half of each bound here is more than that. So a program that works
+ * there never waits here for something that only the program itself could let go on. The thread leaves its visit
+ * meanwhile, and holds no lock. Never waits in a host function, or on a thread of the engine. */
+#define MR_STREAMS_MOST 524288u
 #define MR_STREAM_MOST 65536u
+#define MR_STREAM_LEAST 4096u
 void mr_stream_hold_back(struct mr_stream *stream);
 
 /* Submits, then waits for this command to be complete (the calling thread helps). Returns the command's status. For

@@ -283,12 +283,13 @@ __attribute__((noinline, cold)) static void hold_back(struct mr_stream *stream, 
     struct mr_context *context = stream->context;
     uint64_t done = atomic_load_explicit(&stream->load_done, memory_order_acquire);
     atomic_store_explicit(&stream->load_seen, done, memory_order_relaxed);
-    if (load <= done + MR_STREAM_MOST)
+    uint32_t most = atomic_load_explicit(&context->stream_most, memory_order_relaxed);
+    if (load <= done + most)
         return;
     if (mr_in_host_function || mr_engine_on_worker() || !mr_object_try_hold(context))
         return;
     if (mr_object_try_hold(stream)) {
-        struct wait wait = {.stream = stream, .load = load - MR_STREAM_MOST / 2};
+        struct wait wait = {.stream = stream, .load = load - most / 2};
         wait_for(&wait, context, choose_policy(context, 0, mr_stream_sync_policy(stream)));
         mr_object_drop(stream);
     }
@@ -298,7 +299,8 @@ __attribute__((noinline, cold)) static void hold_back(struct mr_stream *stream, 
 void mr_stream_hold_back(struct mr_stream *stream)
 {
     uint64_t load = atomic_load_explicit(&stream->load, memory_order_relaxed);
-    if (__builtin_expect(load > atomic_load_explicit(&stream->load_seen, memory_order_relaxed) + MR_STREAM_MOST, 0))
+    uint32_t most = atomic_load_explicit(&stream->context->stream_most, memory_order_relaxed);
+    if (__builtin_expect(load > atomic_load_explicit(&stream->load_seen, memory_order_relaxed) + most, 0))
         hold_back(stream, load);
 }
 

@@ -22,6 +22,8 @@ static void values_are_kept(void **state)
     (void)state;
     OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 1));
     assert_int_equal(limit_of(CU_LIMIT_PRINTF_FIFO_SIZE), 512 * 1024);
+    OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 600000));
+    assert_int_equal(limit_of(CU_LIMIT_PRINTF_FIFO_SIZE), 600064);
     OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
     assert_int_equal(limit_of(CU_LIMIT_STACK_SIZE), 4096);
     OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1001));

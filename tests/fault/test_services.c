@@ -111,6 +111,53 @@ static void services_without_their_results(void **unused)
         assert_int_equal(got[i], i * 7 + 1);
 }
 
+/* Two lines, and then the kernel waits until somebody has seen them. */
+static void printf_is_out_while_the_kernel_runs(void **unused)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
+        ".global .align 1 .b8 words[4] = {111, 107, 10, 0};\n"
+        ".visible .entry waits(.param .u64 seen)\n{\n.reg .b64 %d<3>;\n.reg .b32 %r<2>;\n.reg .pred %p;\n"
+        "ld.param.u64 %d0, [seen];\nmov.u64 %d1, words;\ncvta.global.u64 %d1, %d1;\nmov.u64 %d2, 0;\n"
+        "{ .param .b64 f, a; .param .b32 r; st.param.b64 [f], %d1; st.param.b64 [a], %d2; call.uni (r), vprintf, (f, a); }\n"
+        "{ .param .b64 f, a; .param .b32 r; st.param.b64 [f], %d1; st.param.b64 [a], %d2; call.uni (r), vprintf, (f, a); }\n"
+        "again: ld.volatile.global.u32 %r0, [%d0];\nsetp.eq.u32 %p, %r0, 0;\n@%p bra again;\nret;\n}\n";
+    (void)unused;
+    unsigned *seen;
+    int ends[2];
+    char got[7] = "";
+    CUfunction function;
+    assert_int_equal(cuMemHostAlloc((void **)&seen, 4, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_SUCCESS);
+    *seen = 0;
+    assert_int_equal(cuModuleUnload(module), CUDA_SUCCESS);
+    assert_int_equal(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+    assert_int_equal(cuModuleGetFunction(&function, module, "waits"), CUDA_SUCCESS);
+    fflush(stdout);
+    int saved = dup(STDOUT_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDOUT_FILENO);
+    assert_int_equal(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&seen}, NULL), CUDA_SUCCESS);
+    size_t length = 0;
+    alarm(120);
+    while (length < 6) {
+        ssize_t count = read(ends[0], got + length, 6 - length);
+        if (count <= 0)
+            break;
+        length += (size_t)count;
+    }
+    alarm(0);
+    __atomic_store_n(seen, 1, __ATOMIC_SEQ_CST);
+    CUresult status = cuCtxSynchronize();
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    close(ends[0]);
+    close(ends[1]);
+    assert_string_equal(got, "ok\nok\n");
+    assert_int_equal(status, CUDA_SUCCESS);
+    assert_int_equal(cuMemFreeHost(seen), CUDA_SUCCESS);
+}
+
 static void a_failed_assertion_names_block_and_thread(void **unused)
 {
     (void)unused;
@@ -208,11 +255,11 @@ int main(void)
         return 1;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(printf_is_out_after_synchronisation),        TEST(services_without_their_results),
-        TEST(a_failed_assertion_names_block_and_thread),  TEST(device_memory_outlives_the_kernel),
-        TEST(recursion_works_and_ends_in_a_status),       TEST(a_fault_ends_warps_that_wait),
-        TEST(a_handler_that_comes_late_is_behind_ours),   TEST(warps_that_poll_let_others_go_on),
-        TEST(barriers_do_not_wait_for_threads_that_left),
+        TEST(printf_is_out_after_synchronisation), TEST(printf_is_out_while_the_kernel_runs),
+        TEST(services_without_their_results),      TEST(a_failed_assertion_names_block_and_thread),
+        TEST(device_memory_outlives_the_kernel),   TEST(recursion_works_and_ends_in_a_status),
+        TEST(a_fault_ends_warps_that_wait),        TEST(a_handler_that_comes_late_is_behind_ours),
+        TEST(warps_that_poll_let_others_go_on),    TEST(barriers_do_not_wait_for_threads_that_left),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ptx);

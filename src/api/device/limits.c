@@ -58,8 +58,8 @@ CUresult mr_cuCtxSetLimit(CUlimit limit, size_t value)
             mr_call_log(MR_LOG_INFO, "%zu bytes are more than the device has", value);
             return CUDA_ERROR_OUT_OF_MEMORY;
         }
-        if (limit == CU_LIMIT_PRINTF_FIFO_SIZE && value < PRINTF_LEAST)
-            value = PRINTF_LEAST;
+        if (limit == CU_LIMIT_PRINTF_FIFO_SIZE)
+            value = value < PRINTF_LEAST ? PRINTF_LEAST : (value + 255) & ~(size_t)255;
         break;
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
         if (value > 24)
