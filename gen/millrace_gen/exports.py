@@ -275,8 +275,8 @@ def exported_names(functions):
 
 
 # What the driver exports beside the table, for Millrace's own libraries alone (src/object/device.h,
-# src/command/parts.h).
-PRIVATE = ["millrace_prefer_capability", "millrace_submit_parts", "millrace_fail_part"]
+# src/object/machine.h, src/command/parts.h).
+PRIVATE = ["millrace_prefer_capability", "millrace_machine_device", "millrace_machine_uses", "millrace_submit_parts", "millrace_fail_part"]
 
 
 def emit_map(functions):

@@ -4,6 +4,8 @@
 
 #include "base/thread.h"
 #include "object/device.h"
+#include "object/machine.h"
+#include "share/use.h"
 
 /* Under mr_memory_lock. */
 static size_t machine_memory;     /* bytes of the machine: the limit of pinned memory */
@@ -48,6 +50,7 @@ bool mr_budget_take(struct mr_device *device, enum mr_memory_kind kind, size_t b
     if (used > device->total_memory || bytes > device->total_memory - used)
         return false;
     atomic_store_explicit(&device->used_memory, used + bytes, memory_order_relaxed);
+    mr_use_memory(device->number, used + bytes);
     device_used += bytes;
     return true;
 }
@@ -59,7 +62,8 @@ void mr_budget_give(struct mr_device *device, enum mr_memory_kind kind, size_t b
         pinned_used -= bytes;
         return;
     }
-    atomic_fetch_sub_explicit(&device->used_memory, bytes, memory_order_relaxed);
+    size_t before = atomic_fetch_sub_explicit(&device->used_memory, bytes, memory_order_relaxed);
+    mr_use_memory(device->number, before - bytes);
     device_used -= bytes;
 }
 

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mapped.h"
 #include "object/context.h"
+#include "object/machine.h"
 
 #ifndef MADV_POPULATE_READ      /* Linux 5.14 */
 #define MADV_POPULATE_READ 22

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/call.h"
 #include "base/log.h"
+#include "share/use.h"
 
 static struct mr_context_hooks hooks;
 
@@ -113,6 +114,7 @@ struct mr_context *mr_context_new(struct mr_device *device, unsigned flags, bool
             mr_object_drop(context);
         return NULL;
     }
+    mr_use_context(device->number, 1);
     return context;
 }
 
@@ -144,6 +146,7 @@ bool mr_context_destroy(struct mr_context *context)
     if (!mr_object_retire(context))
         return false;
     atomic_store(&context->destroyed, true);
+    mr_use_context(context->device->number, -1);
     if (hooks.end)
         hooks.end(context);
     wait_for_makers(context);

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device records: names, identities, sizes.
- *
- * Everything is read from the machine once. What a GPU has and a CPU has not (shared memory, multiprocessors) follows
- * the table of compute capabilities, because programs size their launches by it. */
+/* The device records. What a GPU has and a CPU has not (shared memory, multiprocessors) follows the table of compute
+ * capabilities, because programs size their launches by it. */
 #include "object/device.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "object/machine.h"
 #include "object/visible.h"
 
 #define KIB 1024u
-#define MIB (1024u * KIB)
 
 /* Shared memory and occupancy by compute capability (CUDA programming guide, technical specifications; units and
  * partitions as NVIDIA's occupancy calculator has them). Rising order. */
@@ -105,93 +102,6 @@ static const struct mr_capability *chosen_capability(void)
     return find_capability(8, 0);
 }
 
-/* The first line of a file without its newline; false if the file can't be read. */
-static bool read_line(const char *path, char *line, size_t room)
-{
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    bool got = fgets(line, (int)room, file) != NULL;
-    fclose(file);
-    if (got)
-        line[strcspn(line, "\n")] = 0;
-    return got;
-}
-
-/* The text after the colon of the first line of /proc/cpuinfo that begins with `key`. */
-static bool read_cpuinfo(const char *key, char *value, size_t room)
-{
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    if (!file)
-        return false;
-    char line[512];
-    bool found = false;
-    while (!found && fgets(line, sizeof line, file)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, key, strlen(key)) != 0 || !colon)
-            continue;
-        colon += 1 + strspn(colon + 1, " \t");
-        snprintf(value, room, "%.*s", (int)strcspn(colon, "\n"), colon);
-        found = *value != 0;
-    }
-    fclose(file);
-    return found;
-}
-
-/* The rate of what clock64 counts (kernel/runtime.c): on x86 the time stamp counter, whose rate Linux reports as half
- * the "bogomips"; elsewhere nanoseconds. Programs turn one into the other, so it must not be the core's momentary or
- * greatest frequency. */
-static int read_clock_khz(void)
-{
-#if defined(__x86_64__)
-    char text[64];
-    double mhz = read_cpuinfo("bogomips", text, sizeof text) ? atof(text) / 2 : 0;
-    if (mhz >= 100 && mhz < 100000)
-        return (int)(mhz * 1000);
-#endif
-    return 1000000;
-}
-
-size_t mr_machine_memory(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    size_t bytes = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : (size_t)1 << 32;
-    char text[64], *end;
-    if (read_line("/sys/fs/cgroup/memory.max", text, sizeof text)) {
-        unsigned long long limit = strtoull(text, &end, 10);
-        if (end != text && limit > 0 && limit < bytes)
-            bytes = (size_t)limit;
-    }
-    return bytes;
-}
-
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
-/* Stable over processes and reboots: made from the machine's own identity and the number. Marked as a version 8 UUID,
- * the kind that is free for any scheme (RFC 9562). */
-static void make_uuid(uint8_t uuid[16], int number)
-{
-    char text[128];
-    if (!read_line("/etc/machine-id", text, sizeof text) && gethostname(text, sizeof text) != 0)
-        strcpy(text, "millrace");
-    text[sizeof text - 1] = 0;
-    uint64_t low = mix((uint64_t)number), high = mix(low);
-    for (const char *c = text; *c; c++) {
-        low = mix(low ^ (uint8_t)*c);
-        high = mix(high + (uint8_t)*c);
-    }
-    memcpy(uuid, &low, 8);
-    memcpy(uuid + 8, &high, 8);
-    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x80);
-    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
-}
-
 /* Which of the machine's `count` devices the program sees. */
 static CUresult choose(int count, const uint8_t (*uuids)[16], int chosen[MR_DEVICE_LIMIT], int *chosen_count)
 {
@@ -223,34 +133,53 @@ CUresult mr_devices_setup(void)
     uint8_t uuids[MR_DEVICE_LIMIT][16];
     int chosen[MR_DEVICE_LIMIT], count;
     for (int i = 0; i < (int)wanted; i++)
-        make_uuid(uuids[i], i);
+        mr_machine_device_uuid(uuids[i], i);
     CUresult status = choose((int)wanted, uuids, chosen, &count);
     if (status != CUDA_SUCCESS)
         return status;
-    char model[96] = "CPU";
-    if (!read_cpuinfo("model name", model, sizeof model))
-        read_cpuinfo("Model", model, sizeof model);
+    struct mr_machine machine;
+    mr_machine_read(&machine);
     const struct mr_capability *capability = chosen_capability();
-    int clock_khz = read_clock_khz();
-    /* Together the devices offer no more than one would, so that a program that fills them all runs out as it would on
-     * hardware. */
-    size_t share = (mr_machine_memory() / 4 * 3 / wanted) & ~(size_t)(MIB - 1);
-    size_t memory = (size_t)mr_setting_number(MR_SETTING_MEMORY, share);
+    size_t memory = mr_machine_device_memory((unsigned)wanted);
     for (int i = 0; i < count; i++) {
         struct mr_device *device = &devices[i];
         mr_lock_init(&device->lock, MR_LOCK_DEVICE);
         device->ordinal = i;
         device->number = chosen[i];
-        snprintf(device->name, sizeof device->name, "Millrace (%s)", model);
+        memcpy(device->name, machine.device_name, sizeof device->name);
         memcpy(device->uuid, uuids[chosen[i]], sizeof device->uuid);
         device->capability = capability;
         device->capability_major = capability->major;
         device->capability_minor = capability->minor;
         device->capability_is_ours = strcmp(mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY), "auto") == 0;
-        device->multiprocessors = (int)mr_cpu_count();
-        device->clock_khz = clock_khz;
+        device->multiprocessors = machine.processors;
+        device->clock_khz = machine.clock_khz;
         device->total_memory = memory;
     }
     device_count = count;
     return CUDA_SUCCESS;
+}
+
+unsigned millrace_machine_device(unsigned number, struct millrace_device *out)
+{
+    unsigned count = mr_setting_devices();
+    if (number >= count)
+        return count;
+    struct mr_machine machine;
+    mr_machine_read(&machine);
+    const struct mr_capability *capability = device_count ? devices[0].capability : chosen_capability();
+    memset(out, 0, sizeof *out);
+    memcpy(out->name, machine.device_name, sizeof out->name);
+    mr_machine_device_uuid(out->uuid, (int)number);
+    out->capability_major = capability->major;
+    out->capability_minor = capability->minor;
+    out->bus = MR_DEVICE_BUS(number);
+    out->processors = (unsigned)machine.processors;
+    out->total_memory = mr_machine_device_memory(count);
+    return count;
+}
+
+size_t millrace_machine_uses(unsigned number, struct mr_use_found *out, size_t room)
+{
+    return mr_use_list((int)number, out, room);
 }

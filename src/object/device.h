@@ -60,9 +60,6 @@ struct mr_device {
     mr_lock lock;
 };
 
-/* Bytes of physical memory, or of what the control group leaves of it. */
-size_t mr_machine_memory(void);
-
 /* Private, for Millrace's libcudart, which calls it before cuInit: the lowest capability, as 80 for 8.0, for which
  * every image of the program has PTX, or 0. It counts where MILLRACE_COMPUTE_CAPABILITY is auto, and until the devices
  * are made. Any thread. */

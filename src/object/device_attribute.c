@@ -5,6 +5,7 @@
  * capability, and features. A feature is 1 only if the driver does it now. Texture and surface sizes are those of a GPU
  * of capability 8.0, so that programs that only look at them go on; textures themselves are refused. */
 #include "object/device.h"
+#include "object/machine.h"
 
 #include <stdbool.h>
 #include <unistd.h>
@@ -215,7 +216,7 @@ CUresult mr_device_attribute(const struct mr_device *device, CUdevice_attribute 
         *value = (int)capability->shared_reserved;
         break;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-        *value = device->number + 1;
+        *value = (int)MR_DEVICE_BUS(device->number);
         break; /* so that devices differ */
     case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID:
         *value = device->number;

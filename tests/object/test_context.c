@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "memory/allocation.h"
 #include "object/context.h"
+#include "object/machine.h"
 
 static int set_up(void **state)
 {

@@ -8,6 +8,7 @@
 
 #include "base/call.h"
 #include "object/device.h"
+#include "object/machine.h"
 #include "prepare/check.h"
 
 CUresult mr_cuDeviceGet(CUdevice *device, int ordinal)
@@ -196,7 +197,7 @@ CUresult mr_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
     if (status != CUDA_SUCCESS)
         return status;
     char text[16];
-    int length = snprintf(text, sizeof text, "0000:%02X:00.0", (unsigned)device->number + 1);
+    int length = snprintf(text, sizeof text, "0000:%02X:00.0", MR_DEVICE_BUS(device->number));
     if (len <= length)
         return mr_bad_value("%d bytes are too few for '%s'", len, text);
     memcpy(pciBusId, text, (size_t)length + 1);

@@ -19,6 +19,7 @@
 #include "memory/advice.h"
 #include "memory/allocation.h"
 #include "object/device.h"
+#include "object/machine.h"
 #include "prepare/check.h"
 #include "stream/stream.h"
 
