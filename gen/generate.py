@@ -11,7 +11,7 @@ change of the table rebuilds exactly what depends on it.
 import sys
 from pathlib import Path
 
-from millrace_gen import calls, coverage, errors, exports, header, math, proc_table, runtime, table
+from millrace_gen import calls, coverage, errors, exports, header, math, nvml, proc_table, runtime, table
 
 KINDS = {
     "cuda.h": lambda f, e, inc: header.emit_cuda_h(f, e, inc),
@@ -51,7 +51,7 @@ def main(argv):
         sys.exit(__doc__)
     spec_dir, include_dir, kind, output = argv[1:]
     try:
-        math_kinds = math.kinds(spec_dir)
+        math_kinds = math.kinds(spec_dir) | nvml.kinds(spec_dir)
         if kind not in KINDS | RUNTIME_KINDS | math_kinds:
             sys.exit(__doc__)
         if kind in math_kinds:

@@ -19,6 +19,7 @@ static const char usage[] =
     "  trace -o FILE [--] PROGRAM [ARGUMENTS]\n"
     "                                run a program and draw a timeline of it; `millrace trace --help` says more\n"
     "  cc [OPTIONS] FILE...          compile and link CUDA C++ as nvcc does, by clang 19; `millrace cc --help` says more\n"
+    "  smi [OPTIONS]                 show the devices and who uses them, as nvidia-smi does; `millrace smi --help` says more\n"
     "  info [--json]                 show the devices, their limits, the cache and the settings in force\n"
     "  doctor [--json]               look for what commonly goes wrong, and say how to mend it\n"
     "  env                           list the settings: environment variables, defaults, what they do\n"
@@ -48,8 +49,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*function)(int argc, char **argv);
-    } commands[] = {{"run", tool_run}, {"check", tool_check}, {"replay", tool_replay}, {"trace", tool_trace},
-                    {"cc", tool_cc},   {"info", tool_info},   {"doctor", tool_doctor}, {"env", tool_env}};
+    } commands[] = {{"run", tool_run},     {"check", tool_check},   {"replay", tool_replay},
+                    {"trace", tool_trace}, {"cc", tool_cc},         {"smi", tool_smi},
+                    {"info", tool_info},   {"doctor", tool_doctor}, {"env", tool_env}};
 
     if (argc < 2) {
         fputs(usage, stderr);
@@ -68,7 +70,8 @@ int main(int argc, char **argv)
             return end(commands[i].function(argc - 2, argv + 2));
     fprintf(
         stderr,
-        "millrace: '%s' is no command; there are run, check, replay, trace, cc, info, doctor and env (see 'millrace --help')\n",
+        "millrace: '%s' is no command; there are run, check, replay, trace, cc, smi, info, doctor and env (see 'millrace "
+        "--help')\n",
         argv[1]);
     return 2;
 }

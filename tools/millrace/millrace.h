@@ -13,6 +13,7 @@ int tool_check(int argc, char **argv);
 int tool_replay(int argc, char **argv);
 int tool_trace(int argc, char **argv);
 int tool_cc(int argc, char **argv);
+int tool_smi(int argc, char **argv);
 int tool_info(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_env(int argc, char **argv);
@@ -20,7 +21,7 @@ int tool_env(int argc, char **argv);
 /* Where the build or the installation keeps things: absolute paths. */
 struct tool_paths {
     char libraries[PATH_MAX];   /* libcuda.so.1 */
-    char shims[PATH_MAX];       /* nvcc, ptxas */
+    char shims[PATH_MAX];       /* nvcc, ptxas, nvidia-smi */
 };
 
 /* Finds both beside the running command; prints what is missing and returns false if they are not there. */

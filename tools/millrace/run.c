@@ -15,9 +15,9 @@
 static const char usage[] =
     "Usage: millrace run [--] PROGRAM [ARGUMENTS]\n"
     "\n"
-    "Runs PROGRAM with Millrace's libcuda.so.1 first in LD_LIBRARY_PATH and the nvcc and ptxas shims first in PATH\n"
-    "(for Triton also in TRITON_PTXAS_PATH, unless that is set). CUDA_HOME and CUDA_PATH name Millrace's folder,\n"
-    "unless one of them is set.\n"
+    "Runs PROGRAM with Millrace's libcuda.so.1 first in LD_LIBRARY_PATH and Millrace's nvcc, ptxas and nvidia-smi\n"
+    "first in PATH (for Triton also in TRITON_PTXAS_PATH, unless that is set). CUDA_HOME and CUDA_PATH name\n"
+    "Millrace's folder, unless one of them is set.\n"
     "The program's exit status is the command's. 127: the program was not found; 126: it could not be started.\n"
     "\n"
     "Examples:\n"

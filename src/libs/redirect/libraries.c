@@ -25,7 +25,8 @@ static struct library {
     {.stem = "libcudart", .version = ""},      {.stem = "libnvrtc", .version = "12"},
     {.stem = "libnvrtc", .version = "13"},     {.stem = "libnvrtc", .version = ""},
     {.stem = "libnvJitLink", .version = "12"}, {.stem = "libnvJitLink", .version = "13"},
-    {.stem = "libnvJitLink", .version = ""},
+    {.stem = "libnvJitLink", .version = ""},   {.stem = "libnvidia-ml", .version = "1"},
+    {.stem = "libnvidia-ml", .version = ""},
 #include "redirect_math.inc"
 };
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
@@ -124,7 +125,7 @@ static bool is_for(const struct library *library, const char *file)
     if (version == 0)
         return *rest == '\0';
     /* The driver's files carry its release behind ".so" (libcuda.so.580.82.07): there is one interface, version 1. */
-    if (strcmp(library->stem, "libcuda") == 0)
+    if (strcmp(library->stem, "libcuda") == 0 || strcmp(library->stem, "libnvidia-ml") == 0)
         return *rest == '.' && is_digit(rest[1]);
     return *rest == '.' && strncmp(rest + 1, library->version, version) == 0 &&
            (rest[1 + version] == '\0' || rest[1 + version] == '.');

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libnvidia-ml: what its files share.
+ *
+ * The library tells of the machine's devices what the driver tells, and who uses them. It opens the driver, but calls
+ * two functions of it alone (object/machine.h), so a program that asks here first can still fork and initialise the
+ * driver afterwards. What a processor does not have, or the machine does not show, is answered by NOT_SUPPORTED. */
+#ifndef MR_LIBS_NVML_H
+#define MR_LIBS_NVML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nvml_impl.h"
+#include "object/machine.h"
+
+struct mr_nvml_device {
+    unsigned index; /* the machine's number of it */
+    struct millrace_device facts;
+    char uuid[48]; /* GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
+};
+
+/* True between nvmlInit and the nvmlShutdown that ends it. Any thread, as all of these. */
+bool mr_nvml_ready(void);
+
+/* The device behind a handle, or NULL if it is none. */
+const struct mr_nvml_device *mr_nvml_device_of(nvmlDevice_t device);
+
+/* The number of devices, and the device with an index below it; the library is initialised. */
+unsigned mr_nvml_count(void);
+nvmlDevice_t mr_nvml_handle(unsigned index);
+
+/* The answer of a function that does nothing here: NOT_SUPPORTED, or INVALID_ARGUMENT if a pointer is missing. The log
+ * names the function at its first call; *told keeps that. */
+nvmlReturn_t mr_nvml_refuse(const char *function, bool given, bool *told);
+
+/* Puts a text into the caller's buffer of `length` bytes: INSUFFICIENT_SIZE if it does not fit, INVALID_ARGUMENT if
+ * there is no buffer. */
+nvmlReturn_t mr_nvml_text(const char *text, char *buffer, unsigned length);
+
+/* The processes that have contexts on the device, at most MR_NVML_PROCESSES; returns how many. */
+#define MR_NVML_PROCESSES 512u
+size_t mr_nvml_uses(const struct mr_nvml_device *device, struct mr_use_found *out);
+
+/* Processor time of a process. */
+struct mr_nvml_share {
+    uint32_t process;
+    unsigned percent; /* of the processors that the device has, over about the last second; rounded up */
+};
+
+/* How busy the device is, by process, and in *total altogether (0 to 100). *when: the end of that time, in microseconds
+ * since 1970. Returns how many of `out` were set, at most MR_NVML_PROCESSES. The first call takes a tenth of a second,
+ * if a process uses the device. */
+size_t mr_nvml_busy(const struct mr_nvml_device *device, struct mr_nvml_share *out, unsigned *total, uint64_t *when);
+
+/* What the host shows of its processor; false where it does not. Megahertz and degrees Celsius. */
+bool mr_nvml_host_clock(unsigned *mhz);
+bool mr_nvml_host_greatest_clock(unsigned *mhz);
+bool mr_nvml_host_temperature(int *celsius);
+
+#endif
