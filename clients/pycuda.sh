@@ -1,40 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# PyCUDA, unmodified from PyPI, built against Millrace's cuda.h and libcuda.so: clients/pycuda.sh BUILD
+# PyCUDA, unmodified from PyPI's sources, by `millrace run -- pip install pycuda`: clients/pycuda.sh BUILD
 # Runs the four PyCUDA programs of the seed documents (where they are), clients/pycuda_check.py, and PyCUDA's own test files.
-#
-# pycuda.curandom can't be imported without cuRAND's host library, from which it takes a version and Sobol's direction vectors. That library and the headers
-# it needs come from PyPI (nvidia-curand); no kernel source sees them: kernels include Millrace's curand_kernel.h.
+# No package of NVIDIA's takes part: nvcc, headers, libcuda and libcurand are Millrace's.
 . "$(dirname "$0")/common.sh"
 version=2026.1
 client_begin pycuda "${1:-build}"
-toolkit=$venv/nvidia-host/nvidia/cu13
 
-# PyCUDA is configured by a file in its source folder (siteconf.py), as its own documentation says; the sources stay as they are.
+# The sources are fetched apart for their test files. pip builds PyCUDA as a user's pip does; PyCUDA finds the toolkit by nvcc.
 fetch_and_build() {
-    built=pycuda-$version-$(cksum <"$build/include/cuda.h" | cut -d ' ' -f 1)
+    built=pycuda-$version-$(cat "$build/include/cuda.h" "$build/include/curand.h" | cksum | cut -d ' ' -f 1)
     [ -e "$cache/installed-$built" ] && return 0
     rm -rf "$cache/source" "$cache"/installed-pycuda-* && mkdir -p "$cache/source" || return 1
-    echo "pycuda: fetching PyCUDA $version"
-    "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-binary pycuda \
+    echo "pycuda: fetching and building PyCUDA $version"
+    "$millrace" run -- "$venv/bin/pip" install --quiet --disable-pip-version-check --no-cache-dir --force-reinstall --no-deps --no-binary pycuda \
+        "pycuda==$version" >"$work/pip.log" 2>&1 || { pip_failed "PyCUDA"; return 1; }
+    "$millrace" run -- "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-binary pycuda \
         -d "$cache/source" "pycuda==$version" >"$work/pip.log" 2>&1 || { pip_failed "the sources of PyCUDA"; return 1; }
     tar -xzf "$cache/source/pycuda-$version.tar.gz" -C "$cache/source" || return 1
-    ln -sf libcurand.so.10 "$toolkit/lib/libcurand.so" || return 1
-    cat >"$cache/source/pycuda-$version/siteconf.py" <<END
-CUDA_INC_DIR = ["$build/include", "$toolkit/include"]
-CUDADRV_LIB_DIR = ["$build/lib"]
-CUDADRV_LIBNAME = ["cuda"]
-CURAND_LIB_DIR = ["$toolkit/lib"]
-CUDA_ENABLE_GL = False
-CUDA_ENABLE_CURAND = True
-CXXFLAGS = []
-LDFLAGS = ["-Wl,-rpath,$toolkit/lib"]
-END
-    install "$built" --no-build-isolation --no-cache-dir --force-reinstall --no-deps "$cache/source/pycuda-$version"
+    touch "$cache/installed-$built"
 }
 
-install base-2 numpy setuptools wheel mako pytools platformdirs pytest || exit 1
-install curand-10.4 --no-deps --target "$venv/nvidia-host" 'nvidia-curand==10.4.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' || exit 1
+install base-3 numpy mako pytools platformdirs pytest || exit 1
 fetch_and_build || exit 1
 
 # PyCUDA keeps what nvcc made; another build's device headers must not be in it.
@@ -47,6 +34,7 @@ for program in serial streams events threads; do
         skip "pycuda_$program.py" "the seed programs are not here"
     fi
 done
+check "pycuda.curandom" "$millrace" run -- "$venv/bin/python" "$root/clients/pycuda_random_check.py"
 check "pycuda_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/pycuda_check.py"
 for file in driver gpuarray cumath; do
     cp "$cache/source/pycuda-$version/test/test_$file.py" "$work" || exit 1
