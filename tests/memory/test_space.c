@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "memory/allocation.h"
 #include "object/context.h"
+#include "object/machine.h"
 
 #define TOTAL ((size_t)1 << 30)
 #define MIB ((size_t)1 << 20)
