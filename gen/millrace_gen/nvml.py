@@ -13,7 +13,9 @@ from pathlib import Path
 from .table import TableError
 from .text import GENERATED, wrap_call
 
-STATES = ("always", "done", "refused")
+STATES = ("always", "done", "refused", "unseen", "absent")
+# Of these there is none.
+OTHERS = re.compile(r"nvml(Unit|VgpuTypeId|VgpuInstance|GpuInstance|ComputeInstance)_t \w+$")
 HANDLE = "nvmlDevice_t device"
 TYPES = ["types_1_device", "types_2_state", "types_3_vgpu", "types_4_fields", "types_5_events", "types_6_links", "types_7_metrics"]
 SCALARS = re.compile(r"^(unsigned (int|char|long|long long)|int|nvml\w+_t) \w+$")
@@ -25,6 +27,7 @@ class Function:
     params: list
     state: str
     section: str
+    answer: str  # of a refused function
     older: bool  # had a plain name first; programs see it with NVML_NO_UNVERSIONED_FUNC_DEFS alone
 
     @property
@@ -33,6 +36,10 @@ class Function:
 
     def pointers(self):
         return [_name(p) for p in self.params if "*" in p]
+
+    @property
+    def is_refused(self):
+        return self.state in ("refused", "unseen", "absent")
 
     @property
     def has_device(self):
@@ -53,14 +60,15 @@ def load(spec_dir):
             if line.startswith("#") or not line.strip():
                 continue
             cells = [cell.strip() for cell in line.split("|")]
-            if len(cells) != 3 or cells[0] not in STATES:
+            state, _, answer = cells[0].partition("=")
+            if len(cells) != 3 or state not in STATES:
                 raise TableError(f"{path.name}: a row is 'state | name | parameters': {line}")
-            state, name, params = cells
+            _, name, params = cells
             if name in seen:
                 raise TableError(f"{path.name}: {name} is there twice")
             seen.add(name)
             params = [] if params == "void" else [p.strip() for p in params.split(",")]
-            functions.append(Function(name, params, state, section, path.stem == "older"))
+            functions.append(Function(name, params, state, section, answer or "NOT_SUPPORTED", path.stem == "older"))
     return functions
 
 
@@ -84,11 +92,48 @@ def emit_header(functions, include_dir):
 def emit_impl(functions):
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", "#ifndef MR_NVML_IMPL_H", "#define MR_NVML_IMPL_H", "",
              "#define NVML_NO_UNVERSIONED_FUNC_DEFS", "#include <nvml.h>", ""]
-    lines += [wrap_call(f"{f.returns}mr_{f.name}", f.params) + ";" for f in functions if f.state != "refused"]
+    lines += [wrap_call(f"{f.returns}mr_{f.name}", f.params) + ";" for f in functions if not f.is_refused]
     return "\n".join(lines + ["", "#endif", ""])
 
 
-def emit_exports(functions):
+def _versions(include_dir):
+    """For each type of structure that begins with a version: the macros of the versions that it may have."""
+    text = "\n".join((Path(include_dir) / "nvml" / f"{name}.h.in").read_text() for name in TYPES)
+    macros = {}
+    for macro, stem in re.findall(r"^#define ((nvml\w+)_v\d+) NVML_STRUCT_VERSION\(", text, re.M):
+        macros.setdefault(stem, []).append(macro)
+    versioned = set(re.findall(r"^typedef struct \w* ?\{\n    unsigned int version;\n(?:(?!^\}).*\n)*\} (\w+);", text, re.M))
+    versioned |= {new for old, new in re.findall(r"^typedef (nvml\w+) (nvml\w+);$", text, re.M) if old in versioned}
+    stems = {name: re.sub(r"(_v\d+)?_t$", "", name) for name in versioned}
+    return {name: macros[stem] for name, stem in stems.items() if stem in macros}
+
+
+def _version_check(function, versions):
+    """The condition that the structure's version is wrong; None if there is no such structure."""
+    for param in function.params:
+        match = re.match(r"(?:const )?(nvml\w+) \*(\w+)$", param)
+        if match and match[1] in versions:
+            return " && ".join(f"{match[2]}->version != {macro}" for macro in versions[match[1]])
+    return None
+
+
+def _emit_refusal(f, versions):
+    lines = [f"    (void){_name(p)};" for p in f.params]
+    if f.params and OTHERS.match(f.params[0]):
+        return lines + ["    return NVML_ERROR_INVALID_ARGUMENT;"]
+    given = " && ".join(f.pointers()) if f.state == "refused" else ""
+    if given:
+        lines += [f"    if (!({given}))", "        return NVML_ERROR_INVALID_ARGUMENT;"]
+        wrong = _version_check(f, versions)
+        if wrong:
+            lines += [f"    if ({wrong})", "        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;"]
+    if f.answer != "NOT_SUPPORTED":
+        return lines + [f"    return NVML_ERROR_{f.answer};"]
+    return lines + ["    static bool told;", f'    return mr_nvml_refuse("{f.name}", &told);']
+
+
+def emit_exports(functions, include_dir):
+    versions = _versions(include_dir)
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", '#include "nvml_impl.h"', "",
              '#include "libs/nvml/nvml.h"', ""]
     for f in functions:
@@ -96,12 +141,10 @@ def emit_exports(functions):
         names = [_name(p) for p in f.params]
         if f.state != "always":
             lines += ["    if (!mr_nvml_ready())", "        return NVML_ERROR_UNINITIALIZED;"]
-            if f.has_device:
+            if f.has_device and f.state != "absent":
                 lines += ["    if (!mr_nvml_device_of(device))", "        return NVML_ERROR_INVALID_ARGUMENT;"]
-        if f.state == "refused":
-            lines += [f"    (void){name};" for name in names]
-            given = " && ".join(f.pointers()) or "true"
-            lines += ["    static bool told;", f'    return mr_nvml_refuse("{f.name}", {given}, &told);']
+        if f.is_refused:
+            lines += _emit_refusal(f, versions)
         else:
             lines.append(wrap_call(f"    return mr_{f.name}", names or [""]) + ";")
         lines += ["}", ""]
@@ -146,12 +189,12 @@ def emit_each(functions):
 
 
 def emit_coverage(functions):
-    done = sum(1 for f in functions if f.state != "refused")
+    done = sum(1 for f in functions if not f.is_refused)
     lines = ["<!-- SPDX-License-Identifier: Apache-2.0 -->", f"<!-- {GENERATED} -->", "", "# Coverage of NVML", "",
-             f"{len(functions)} functions: {done} do their work, {len(functions) - done} answer NVML_ERROR_NOT_SUPPORTED.", ""]
+             f"{len(functions)} functions: {done} do their work, {len(functions) - done} are refused.", ""]
     for section in dict.fromkeys(f.section for f in functions):
         lines += [f"## {section}", "", "| function | state |", "| --- | --- |"]
-        lines += [f"| {f.name} | {'refused' if f.state == 'refused' else 'implemented'} |" for f in functions if f.section == section]
+        lines += [f"| {f.name} | {'refused' if f.is_refused else 'implemented'} |" for f in functions if f.section == section]
         lines.append("")
     return "\n".join(lines)
 
@@ -160,6 +203,6 @@ def kinds(spec_dir):
     """What generate.py can write: the name of a file and the function that makes its text."""
     def made(emit):
         return lambda inc: emit(load(spec_dir))
-    return {"nvml.h": lambda inc: emit_header(load(spec_dir), inc), "nvml_impl.h": made(emit_impl), "nvml_exports.c": made(emit_exports),
+    return {"nvml.h": lambda inc: emit_header(load(spec_dir), inc), "nvml_impl.h": made(emit_impl), "nvml_exports.c": lambda inc: emit_exports(load(spec_dir), inc),
             "libnvidia-ml.map": made(emit_map), "libnvidia-ml.txt": made(emit_names), "nvml_each.inc": made(emit_each),
             "nvml-coverage.md": made(emit_coverage)}

@@ -64,7 +64,7 @@ class Forms(unittest.TestCase):
 
     def test_query(self):
         rows = self.rows("--query-gpu=index,gpu_name,memory.used,memory.total,fan.speed", "--format=csv")
-        self.assertEqual(rows[0], ["index", "gpu_name", "memory.used [MiB]", "memory.total [MiB]", "fan.speed [%]"])
+        self.assertEqual(rows[0], ["index", "name", "memory.used [MiB]", "memory.total [MiB]", "fan.speed [%]"])
         self.assertEqual([row[0] for row in rows[1:]], ["0", "1"])
         self.assertRegex(rows[2][2], r"^6\d MiB$")
         self.assertEqual(rows[2][4], "[N/A]")
@@ -82,7 +82,7 @@ class Forms(unittest.TestCase):
 
     def test_processes(self):
         rows = self.rows("--query-compute-apps=pid,name,used_memory,gpu_uuid", "--format=csv")
-        self.assertEqual(rows[0], ["pid", "name", "used_memory [MiB]", "gpu_uuid"])
+        self.assertEqual(rows[0], ["pid", "process_name", "used_gpu_memory [MiB]", "gpu_uuid"])
         mine = [row for row in rows[1:] if row[0] == str(self.holder.pid)]
         self.assertEqual(len(mine), 1)
         self.assertRegex(mine[0][2], r"^6\d MiB$")
@@ -91,10 +91,10 @@ class Forms(unittest.TestCase):
     def test_report(self):
         text = self.smi("-q")
         self.assertIn("==============NVSMI LOG==============", text)
-        self.assertRegex(text, r"(?m)^Attached GPUs                             : 2$")
+        self.assertRegex(text, r"(?m)^Attached GPUs                                          : 2$")
         self.assertRegex(text, rf"(?m)^        Process ID                        : {self.holder.pid}$")
         part = self.smi("-q", "-d", "MEMORY", "-i", "1")
-        self.assertRegex(part, r"(?m)^        Used                              : 6\d MiB$")
+        self.assertRegex(part, r"(?m)^        Used                                           : 6\d MiB$")
         self.assertNotIn("Product Name", part)
 
     def test_xml(self):
@@ -116,8 +116,11 @@ class Forms(unittest.TestCase):
 
     def test_bad_arguments(self):
         self.assertIn('Field "nonsense" is not a valid field to query.', self.smi("--query-gpu=nonsense", "--format=csv", status=2))
-        for arguments in (["--query-gpu=name"], ["--query-gpu=name", "--format=xml"], ["--frob"], ["-q", "-d", "NONSENSE"], ["dmon", "-z"]):
+        for arguments in (["--query-gpu=name", "--format=xml"], ["dmon", "-z"]):
             self.smi(*arguments, status=2)
+        for arguments in (["--frob"], ["-q", "-d", "NONSENSE"]):
+            self.smi(*arguments, status=255)
+        self.assertEqual(self.smi("--query-gpu=index"), "index\n0\n1\n")
         for device in ("7", "GPU-00000000-0000-0000-0000-000000000000", "0000:77:00.0"):
             self.assertEqual(self.smi("-i", device, status=6).strip(), "No devices were found")
 

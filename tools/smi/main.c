@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvidia-smi: the options, and what they ask for. Exit statuses are NVML's, as NVIDIA's command gives them: 2 for
- * arguments, 3 for what is not supported, 6 for a device that is not there, 9 without a driver. */
+/* nvidia-smi: the options, and what they ask for. Exit statuses are NVML's, as NVIDIA's command gives them: 2 or
+ * 255 for arguments, 3 for what is not supported, 6 for a device that is not there, 9 without a driver. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,9 +18,9 @@ static const char usage[] =
     "  -L, --list-gpus               one line for each device\n"
     "  -q, --query                   everything that is known; -d, --display=A,B only some of MEMORY, UTILIZATION, ECC,\n"
     "                                TEMPERATURE, POWER, CLOCK, COMPUTE, PIDS, PERFORMANCE; -x, --xml-format as XML\n"
-    "  --query-gpu=A,B --format=csv[,noheader][,nounits]\n"
+    "  --query-gpu=A,B [--format=csv[,noheader][,nounits]]\n"
     "                                some fields; --help-query-gpu lists them\n"
-    "  --query-compute-apps=A,B --format=csv[,noheader][,nounits]\n"
+    "  --query-compute-apps=A,B [--format=csv[,noheader][,nounits]]\n"
     "                                processes; --help-query-compute-apps lists the fields\n"
     "  -i, --id=DEVICES              only these: indices, UUIDs or bus ids\n"
     "  -l, --loop=SECONDS            again and again; -lms, --loop-ms=MILLISECONDS\n"
@@ -83,9 +83,8 @@ static unsigned sections_of(const char *names)
 
 static int bad_argument(const char *argument)
 {
-    printf("Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n\n");
-    fprintf(stderr, "nvidia-smi: '%s' is not understood\n", argument);
-    return NVML_ERROR_INVALID_ARGUMENT;
+    printf("ERROR: Option %s is not recognized. Please run 'nvidia-smi -h'.\n\n", argument);
+    return 255;
 }
 
 static int version(void)
@@ -230,8 +229,8 @@ static int run(const struct options *options)
     struct smi_devices devices;
     struct smi_csv csv = {false, false};
     const char *fields = options->gpu_fields ? options->gpu_fields : options->app_fields;
-    if (fields && !read_format(options->format, &csv)) {
-        puts("\"--format=\" switch is missing or has no \"csv\". It is required when \"--query-*=\" is used.\n");
+    if (fields && options->format && !read_format(options->format, &csv)) {
+        printf("Format \"%s\" is not known; there is csv, with noheader and nounits.\n\n", options->format);
         return NVML_ERROR_INVALID_ARGUMENT;
     }
     if (fields && !smi_query_check(fields, !options->gpu_fields))

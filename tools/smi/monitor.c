@@ -72,7 +72,7 @@ static void device_header(const struct monitor *monitor)
     for (int units = 0; units < 2; units++) {
         fputc('#', monitor->out);
         stamp(monitor, units ? "YYYYMMDD" : "Date", units ? "HH:MM:SS" : "Time");
-        fprintf(monitor->out, " %s ", units ? "Idx" : "gpu");
+        fprintf(monitor->out, " %s", units ? "Idx" : "gpu");
         for (size_t i = 0; i < COLUMNS; i++)
             if (strchr(monitor->groups, columns[i].group))
                 fprintf(monitor->out, " %6s", units ? columns[i].unit : columns[i].name);
@@ -86,7 +86,7 @@ static void device_lines(const struct monitor *monitor)
     for (unsigned i = 0; i < monitor->devices.count; i++) {
         nvmlDevice_t device = monitor->devices.device[i];
         stamp_now(monitor);
-        fprintf(monitor->out, "%5s ", smi_index(device, text) ? text : "?");
+        fprintf(monitor->out, "%5s", smi_index(device, text) ? text : "?");
         for (size_t k = 0; k < COLUMNS; k++)
             if (strchr(monitor->groups, columns[k].group))
                 fprintf(monitor->out, " %6s", columns[k].value && columns[k].value(device, text) ? text : "-");

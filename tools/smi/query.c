@@ -99,7 +99,7 @@ static void header(const char *fields, bool apps, FILE *out)
     char name[SMI_TEXT];
     for (const char *at = fields; *at;) {
         const struct field *field = next_field(&at, apps, name);
-        fprintf(out, "%s", name);
+        fputs(field->name, out);
         if (*field->unit)
             fprintf(out, " [%s]", field->unit);
         fputs(*at ? ", " : "\n", out);

@@ -35,15 +35,25 @@ static void escaped(const char *text, FILE *out)
     }
 }
 
-static void line(const struct page *page, unsigned depth, const char *name, const char *tag, const char *text)
+/* The column in which values begin: nearer for processes, as in NVIDIA's command. */
+#define COLUMN 54
+#define COLUMN_OF_PROCESSES 41
+
+static void line_at(const struct page *page, int column, unsigned depth, const char *name, const char *tag,
+                    const char *text)
 {
     if (page->xml) {
         fprintf(page->out, "%.*s<%s>", (int)depth + 1, "\t\t\t\t", tag);
         escaped(text, page->out);
         fprintf(page->out, "</%s>\n", tag);
     } else {
-        fprintf(page->out, "%*s%-*s : %s\n", (int)depth * 4, "", 41 - (int)depth * 4, name, text);
+        fprintf(page->out, "%*s%-*s : %s\n", (int)depth * 4, "", column - (int)depth * 4, name, text);
     }
+}
+
+static void line(const struct page *page, unsigned depth, const char *name, const char *tag, const char *text)
+{
+    line_at(page, COLUMN, depth, name, tag, text);
 }
 
 static void head(const struct page *page, unsigned depth, const char *name, const char *tag)
@@ -71,17 +81,17 @@ static void processes(const struct page *page, nvmlDevice_t device)
     }
     head(page, 1, "Processes", "processes");
     for (unsigned i = 0; i < count; i++) {
+        unsigned depth = page->xml ? 2 : 3;
         if (page->xml)
             head(page, 2, "", "process_info");
-        else
-            line(page, 2, "GPU instance ID", "", "N/A");
+        line_at(page, COLUMN_OF_PROCESSES, 2, "GPU instance ID", "gpu_instance_id", "N/A");
+        line_at(page, COLUMN_OF_PROCESSES, 2, "Compute instance ID", "compute_instance_id", "N/A");
         snprintf(text, sizeof text, "%u", list[i].pid);
-        line(page, page->xml ? 2 : 2, "Process ID", "pid", text);
-        unsigned depth = page->xml ? 2 : 3;
-        line(page, depth, "Type", "type", "C");
-        line(page, depth, "Name", "process_name", list[i].name);
+        line_at(page, COLUMN_OF_PROCESSES, 2, "Process ID", "pid", text);
+        line_at(page, COLUMN_OF_PROCESSES, depth, "Type", "type", "C");
+        line_at(page, COLUMN_OF_PROCESSES, depth, "Name", "process_name", list[i].name);
         snprintf(text, sizeof text, "%llu MiB", list[i].bytes >> 20);
-        line(page, depth, "Used GPU Memory", "used_memory", text);
+        line_at(page, COLUMN_OF_PROCESSES, depth, "Used GPU Memory", "used_memory", text);
         foot(page, 2, "process_info");
     }
     foot(page, 1, "processes");
@@ -124,7 +134,8 @@ int smi_report(const struct smi_devices *devices, unsigned sections, bool xml, F
     smi_cuda(devices->device[0], cuda);
     smi_count(devices->device[0], count);
     if (xml)
-        fputs("<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n", out);
+        fputs("<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"nvsmi_device_v13.dtd\">\n<nvidia_smi_log>\n",
+              out);
     else
         fputs("\n==============NVSMI LOG==============\n\n", out);
     line(&page, 0, "Timestamp", "timestamp", date);

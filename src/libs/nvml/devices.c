@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding devices, and what they are: names, identities, places on the bus, modes. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,13 +40,16 @@ nvmlReturn_t mr_nvmlDeviceGetHandleBySerial(const char *serial, nvmlDevice_t *de
     return serial && device ? NVML_ERROR_NOT_FOUND : NVML_ERROR_INVALID_ARGUMENT;
 }
 
+/* With the prefix "GPU-" or without. */
 nvmlReturn_t mr_nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 {
     if (!uuid || !device)
         return NVML_ERROR_INVALID_ARGUMENT;
-    for (unsigned i = 0; i < mr_nvml_count(); i++)
-        if (strcmp(mr_nvml_device_of(mr_nvml_handle(i))->uuid, uuid) == 0)
+    for (unsigned i = 0; i < mr_nvml_count(); i++) {
+        const char *own = mr_nvml_device_of(mr_nvml_handle(i))->uuid;
+        if (strcmp(own, uuid) == 0 || strcmp(own + strlen("GPU-"), uuid) == 0)
             return mr_nvmlDeviceGetHandleByIndex_v2(i, device);
+    }
     return NVML_ERROR_NOT_FOUND;
 }
 
@@ -70,10 +72,10 @@ nvmlReturn_t mr_nvmlDeviceGetHandleByUUIDV(const nvmlUUID_t *uuid, nvmlDevice_t 
     return NVML_ERROR_NOT_FOUND;
 }
 
-/* [domain:]bus:device[.function], hexadecimal. */
+/* [domain:]bus:device[.0], hexadecimal. */
 nvmlReturn_t mr_nvmlDeviceGetHandleByPciBusId_v2(const char *pciBusId, nvmlDevice_t *device)
 {
-    unsigned domain = 0, bus = 0, slot = 0, function = 0;
+    unsigned domain = 0, bus = 0, slot = 0;
     int end = 0;
     if (!pciBusId || !device)
         return NVML_ERROR_INVALID_ARGUMENT;
@@ -82,10 +84,10 @@ nvmlReturn_t mr_nvmlDeviceGetHandleByPciBusId_v2(const char *pciBusId, nvmlDevic
         if (sscanf(pciBusId, "%2x:%2x%n", &bus, &slot, &end) != 2)
             return NVML_ERROR_INVALID_ARGUMENT;
     }
-    if (pciBusId[end] == '.' && isxdigit((unsigned char)pciBusId[end + 1]))
-        sscanf(pciBusId + end + 1, "%x", &function);
+    if (pciBusId[end] && strcmp(pciBusId + end, ".0") != 0)
+        return NVML_ERROR_INVALID_ARGUMENT;
     for (unsigned i = 0; i < mr_nvml_count(); i++)
-        if (mr_nvml_device_of(mr_nvml_handle(i))->facts.bus == bus && !domain && !slot && !function)
+        if (mr_nvml_device_of(mr_nvml_handle(i))->facts.bus == bus && !domain && !slot)
             return mr_nvmlDeviceGetHandleByIndex_v2(i, device);
     return NVML_ERROR_NOT_FOUND;
 }

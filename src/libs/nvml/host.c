@@ -103,7 +103,7 @@ static bool is_processors(nvmlClockType_t type)
 nvmlReturn_t mr_nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *clock)
 {
     (void)device;
-    if (!clock || (unsigned)type >= NVML_CLOCK_COUNT)
+    if (!clock)
         return NVML_ERROR_INVALID_ARGUMENT;
     return is_processors(type) && mr_nvml_host_clock(clock) ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
 }
@@ -111,7 +111,7 @@ nvmlReturn_t mr_nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type
 nvmlReturn_t mr_nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *clock)
 {
     (void)device;
-    if (!clock || (unsigned)type >= NVML_CLOCK_COUNT)
+    if (!clock)
         return NVML_ERROR_INVALID_ARGUMENT;
     return is_processors(type) && mr_nvml_host_greatest_clock(clock) ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
 }
@@ -123,7 +123,7 @@ nvmlReturn_t mr_nvmlDeviceGetClock(nvmlDevice_t device, nvmlClockType_t clockTyp
         return NVML_ERROR_INVALID_ARGUMENT;
     if (clockId == NVML_CLOCK_ID_CURRENT)
         return mr_nvmlDeviceGetClockInfo(device, clockType, clockMHz);
-    return (unsigned)clockType < NVML_CLOCK_COUNT ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
+    return NVML_ERROR_NOT_SUPPORTED;
 }
 
 nvmlReturn_t mr_nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensorType, unsigned int *temp)

@@ -122,10 +122,8 @@ nvmlReturn_t mr_nvmlShutdown(void)
     return is_open ? NVML_SUCCESS : NVML_ERROR_UNINITIALIZED;
 }
 
-nvmlReturn_t mr_nvml_refuse(const char *function, bool given, bool *told)
+nvmlReturn_t mr_nvml_refuse(const char *function, bool *told)
 {
-    if (!given)
-        return NVML_ERROR_INVALID_ARGUMENT;
     if (!__atomic_exchange_n(told, true, __ATOMIC_RELAXED))
         mr_log(MR_LOG_INFO, "%s: a processor has nothing to answer, or Millrace does not know it", function);
     return NVML_ERROR_NOT_SUPPORTED;
@@ -166,7 +164,7 @@ nvmlReturn_t mr_nvmlSystemGetDriverVersion(char *version, unsigned int length)
     return mr_nvml_text(MR_DRIVER_RELEASE, version, length);
 }
 
-/* The CUDA version's major number and the driver's release. */
+/* The CUDA version's major number and the driver's release. May come before nvmlInit. */
 nvmlReturn_t mr_nvmlSystemGetNVMLVersion(char *version, unsigned int length)
 {
     return mr_nvml_text(NVML_API_VERSION_STR "." MR_DRIVER_RELEASE, version, length);
@@ -182,15 +180,11 @@ nvmlReturn_t mr_nvmlSystemGetDriverBranch(nvmlSystemDriverBranchInfo_t *branchIn
     return mr_nvml_text("r580_00", branchInfo->branch, room);
 }
 
-/* Both may come before nvmlInit. */
 nvmlReturn_t mr_nvmlSystemGetCudaDriverVersion_v2(int *cudaDriverVersion)
 {
     if (!cudaDriverVersion)
         return NVML_ERROR_INVALID_ARGUMENT;
-    pthread_mutex_lock(&lock);
-    bool is_open = open_driver();
-    pthread_mutex_unlock(&lock);
-    return is_open && driver_version(cudaDriverVersion) == 0 ? NVML_SUCCESS : NVML_ERROR_LIBRARY_NOT_FOUND;
+    return driver_version(cudaDriverVersion) == 0 ? NVML_SUCCESS : NVML_ERROR_LIBRARY_NOT_FOUND;
 }
 
 nvmlReturn_t mr_nvmlSystemGetCudaDriverVersion(int *cudaDriverVersion)
@@ -233,4 +227,14 @@ nvmlReturn_t mr_nvmlGetExcludedDeviceInfoByIndex(unsigned int index, nvmlExclude
     (void)index;
     (void)info;
     return NVML_ERROR_INVALID_ARGUMENT;
+}
+
+nvmlReturn_t mr_nvmlGetBlacklistDeviceCount(unsigned int *deviceCount)
+{
+    return mr_nvmlGetExcludedDeviceCount(deviceCount);
+}
+
+nvmlReturn_t mr_nvmlGetBlacklistDeviceInfoByIndex(unsigned int index, nvmlExcludedDeviceInfo_t *info)
+{
+    return mr_nvmlGetExcludedDeviceInfoByIndex(index, info);
 }

@@ -30,9 +30,9 @@ const struct mr_nvml_device *mr_nvml_device_of(nvmlDevice_t device);
 unsigned mr_nvml_count(void);
 nvmlDevice_t mr_nvml_handle(unsigned index);
 
-/* The answer of a function that does nothing here: NOT_SUPPORTED, or INVALID_ARGUMENT if a pointer is missing. The log
- * names the function at its first call; *told keeps that. */
-nvmlReturn_t mr_nvml_refuse(const char *function, bool given, bool *told);
+/* The answer of a function that does nothing here: NOT_SUPPORTED. The log names the function at its first call; *told
+ * keeps that. */
+nvmlReturn_t mr_nvml_refuse(const char *function, bool *told);
 
 /* Puts a text into the caller's buffer of `length` bytes: INSUFFICIENT_SIZE if it does not fit, INVALID_ARGUMENT if
  * there is no buffer. */

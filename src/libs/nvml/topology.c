@@ -80,7 +80,7 @@ nvmlReturn_t mr_nvmlDeviceSetCpuAffinity(nvmlDevice_t device)
 nvmlReturn_t mr_nvmlSystemGetTopologyGpuSet(unsigned int cpuNumber, unsigned int *count, nvmlDevice_t *deviceArray)
 {
     unsigned long set[64];
-    if (!count || (*count && !deviceArray) || cpuNumber >= 64 * WORD_BITS)
+    if (!count || !*count != !deviceArray || cpuNumber >= 64 * WORD_BITS)
         return NVML_ERROR_INVALID_ARGUMENT;
     online("cpu", set, 64);
     if (!(set[cpuNumber / WORD_BITS] >> (cpuNumber % WORD_BITS) & 1))
@@ -105,9 +105,7 @@ nvmlReturn_t mr_nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device1, nvmlDe
 nvmlReturn_t mr_nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, nvmlGpuTopologyLevel_t level, unsigned int *count,
                                                  nvmlDevice_t *deviceArray)
 {
-    bool known = level == NVML_TOPOLOGY_INTERNAL || level == NVML_TOPOLOGY_SINGLE || level == NVML_TOPOLOGY_MULTIPLE ||
-                 level == NVML_TOPOLOGY_HOSTBRIDGE || level == NVML_TOPOLOGY_NODE || level == NVML_TOPOLOGY_SYSTEM;
-    if (!count || (*count && !deviceArray) || !known)
+    if (!count || !*count != !deviceArray)
         return NVML_ERROR_INVALID_ARGUMENT;
     unsigned room = *count;
     *count = 0;
@@ -125,10 +123,11 @@ nvmlReturn_t mr_nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, nvmlGpuTop
 nvmlReturn_t mr_nvmlDeviceGetP2PStatus(nvmlDevice_t device1, nvmlDevice_t device2, nvmlGpuP2PCapsIndex_t p2pIndex,
                                        nvmlGpuP2PStatus_t *p2pStatus)
 {
-    if (!mr_nvml_device_of(device1) || !mr_nvml_device_of(device2) || !p2pStatus ||
-        (unsigned)p2pIndex >= NVML_P2P_CAPS_INDEX_UNKNOWN)
+    if (!mr_nvml_device_of(device1) || !mr_nvml_device_of(device2) || !p2pStatus)
         return NVML_ERROR_INVALID_ARGUMENT;
-    *p2pStatus = p2pIndex == NVML_P2P_CAPS_INDEX_NVLINK ? NVML_P2P_STATUS_NOT_SUPPORTED : NVML_P2P_STATUS_OK;
+    *p2pStatus = (unsigned)p2pIndex >= NVML_P2P_CAPS_INDEX_UNKNOWN ? NVML_P2P_STATUS_UNKNOWN
+                 : p2pIndex == NVML_P2P_CAPS_INDEX_NVLINK          ? NVML_P2P_STATUS_NOT_SUPPORTED
+                                                                   : NVML_P2P_STATUS_OK;
     return NVML_SUCCESS;
 }
 

@@ -46,7 +46,7 @@ nvmlReturn_t mr_nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t 
     if (!memory)
         return NVML_ERROR_INVALID_ARGUMENT;
     if (memory->version != nvmlMemory_v2)
-        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+        return NVML_ERROR_FUNCTION_NOT_FOUND;
     memory_of(mr_nvml_device_of(device), &memory->total, &memory->used);
     memory->reserved = 0;
     memory->free = memory->total - memory->used;
@@ -59,12 +59,14 @@ nvmlReturn_t mr_nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t 
 static nvmlReturn_t list_processes(nvmlDevice_t device, unsigned *count, void *infos, size_t size)
 {
     struct mr_use_found uses[MR_NVML_PROCESSES];
-    if (!count || (*count && !infos))
+    if (!count)
         return NVML_ERROR_INVALID_ARGUMENT;
     size_t found = mr_nvml_uses(mr_nvml_device_of(device), uses), room = *count;
     *count = (unsigned)found;
     if (found > room)
         return NVML_ERROR_INSUFFICIENT_SIZE;
+    if (room && !infos)
+        return NVML_ERROR_INVALID_ARGUMENT;
     for (size_t i = 0; i < found; i++) {
         nvmlProcessInfo_v2_t info = {uses[i].process, uses[i].bytes, NO_INSTANCE, NO_INSTANCE};
         memcpy((char *)infos + i * size, &info, size);
@@ -123,7 +125,8 @@ nvmlReturn_t mr_nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device, nvmlP
     return NVML_SUCCESS;
 }
 
-/* The program that the process was started with; the kernel's name for it where that can't be read. */
+/* The program that the process was started with, as much as there is room for; the kernel's name for it where that
+ * can't be read. */
 nvmlReturn_t mr_nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length)
 {
     char path[64], text[4096] = "";
@@ -139,7 +142,8 @@ nvmlReturn_t mr_nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned 
         fclose(file);
     }
     text[strcspn(text, "\n")] = '\0';
-    return mr_nvml_text(text, name, length);
+    snprintf(name, length, "%s", text);
+    return NVML_SUCCESS;
 }
 
 /* ---- how busy they are ---- */

@@ -356,7 +356,11 @@ CASE(nv_device, affinity)
     nv(nvmlDeviceGetMemoryAffinity(nv_device(), 0, set, NVML_AFFINITY_SCOPE_NODE));
 }
 
-CASE(nv_device, clock_kinds)
+CASE(nv_device, clock_kinds,
+     .allow = "ERROR_NOT_SUPPORTED * * ERROR_NOT_SUPPORTED ERROR_NOT_SUPPORTED ERROR_NOT_SUPPORTED ERROR_NOT_SUPPORTED "
+              "ERROR_INVALID_ARGUMENT * ERROR_NOT_SUPPORTED ERROR_NOT_SUPPORTED ERROR_NOT_SUPPORTED "
+              "ERROR_INVALID_ARGUMENT ERROR_INVALID_ARGUMENT",
+     .why = "a processor has two of the clocks, if the host shows them")
 {
     unsigned clock;
     for (int type = -1; type <= 5; type++)
@@ -365,7 +369,9 @@ CASE(nv_device, clock_kinds)
         nv(nvmlDeviceGetClock(nv_device(), NVML_CLOCK_SM, (nvmlClockId_t)id, &clock));
 }
 
-CASE(nv_device, sensors)
+CASE(nv_device, sensors,
+     .allow = "ERROR_INVALID_ARGUMENT ERROR_NOT_SUPPORTED ERROR_INVALID_ARGUMENT ERROR_INVALID_ARGUMENT",
+     .why = "the host may show none")
 {
     unsigned value;
     for (int sensor = -1; sensor <= 2; sensor++)
@@ -374,8 +380,12 @@ CASE(nv_device, sensors)
 
 /* ---- versions of structures ---- */
 
-#define VERSIONS(title, type, right, call) \
-    CASE(nv_version, title) \
+#define NONE \
+    .allow = "ERROR_NOT_SUPPORTED ERROR_ARGUMENT_VERSION_MISMATCH ERROR_ARGUMENT_VERSION_MISMATCH " \
+             "ERROR_ARGUMENT_VERSION_MISMATCH ERROR_ARGUMENT_VERSION_MISMATCH ERROR_ARGUMENT_VERSION_MISMATCH", \
+    .why = "a processor has none"
+#define VERSIONS(title, type, right, call, ...) \
+    CASE(nv_version, title, __VA_ARGS__) \
     { \
         static const unsigned versions[] = {right, 0, right + 1, right + (1u << 24), right & 0xffffffu, ~0u}; \
         for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) { \
@@ -387,26 +397,32 @@ CASE(nv_device, sensors)
 VERSIONS(memory, nvmlMemory_v2_t, nvmlMemory_v2, nvmlDeviceGetMemoryInfo_v2(nv_device(), at))
 VERSIONS(pci, nvmlPciInfoExt_t, nvmlPciInfoExt_v1, nvmlDeviceGetPciInfoExt(nv_device(), at))
 VERSIONS(branch, nvmlSystemDriverBranchInfo_t, nvmlSystemDriverBranchInfo_v1, nvmlSystemGetDriverBranch(at, 80))
-VERSIONS(temperature, nvmlTemperature_t, nvmlTemperature_v1, nvmlDeviceGetTemperatureV(nv_device(), at))
+VERSIONS(temperature, nvmlTemperature_t, nvmlTemperature_v1, nvmlDeviceGetTemperatureV(nv_device(), at), NONE)
 VERSIONS(processes, nvmlProcessDetailList_t, nvmlProcessDetailList_v1,
-         nvmlDeviceGetRunningProcessDetailList(nv_device(), at))
+         nvmlDeviceGetRunningProcessDetailList(nv_device(), at), .allow = "SUCCESS ERROR_ARGUMENT_VERSION_MISMATCH*",
+         .why = "depends on how many processes there are")
 VERSIONS(utilization, nvmlProcessesUtilizationInfo_t, nvmlProcessesUtilizationInfo_v1,
          nvmlDeviceGetProcessesUtilizationInfo(nv_device(), at))
 VERSIONS(platform, nvmlPlatformInfo_t, nvmlPlatformInfo_v2, nvmlDeviceGetPlatformInfo(nv_device(), at))
-VERSIONS(capabilities, nvmlDeviceCapabilities_t, nvmlDeviceCapabilities_v1, nvmlDeviceGetCapabilities(nv_device(), at))
-VERSIONS(margin, nvmlMarginTemperature_t, nvmlMarginTemperature_v1, nvmlDeviceGetMarginTemperature(nv_device(), at))
+VERSIONS(capabilities, nvmlDeviceCapabilities_t, nvmlDeviceCapabilities_v1, nvmlDeviceGetCapabilities(nv_device(), at),
+         NONE)
+VERSIONS(margin, nvmlMarginTemperature_t, nvmlMarginTemperature_v1, nvmlDeviceGetMarginTemperature(nv_device(), at),
+         NONE)
 VERSIONS(cooler, nvmlCoolerInfo_t, nvmlCoolerInfo_v1, nvmlDeviceGetCoolerInfo(nv_device(), at))
-VERSIONS(fan, nvmlFanSpeedInfo_t, nvmlFanSpeedInfo_v1, nvmlDeviceGetFanSpeedRPM(nv_device(), at))
-VERSIONS(fabric, nvmlGpuFabricInfoV_t, nvmlGpuFabricInfo_v3, nvmlDeviceGetGpuFabricInfoV(nv_device(), at))
-VERSIONS(ecc, nvmlEccSramErrorStatus_t, nvmlEccSramErrorStatus_v1, nvmlDeviceGetSramEccErrorStatus(nv_device(), at))
+VERSIONS(fan, nvmlFanSpeedInfo_t, nvmlFanSpeedInfo_v1, nvmlDeviceGetFanSpeedRPM(nv_device(), at), NONE)
+VERSIONS(fabric, nvmlGpuFabricInfoV_t, nvmlGpuFabricInfo_v3, nvmlDeviceGetGpuFabricInfoV(nv_device(), at), NONE)
+VERSIONS(ecc, nvmlEccSramErrorStatus_t, nvmlEccSramErrorStatus_v1, nvmlDeviceGetSramEccErrorStatus(nv_device(), at),
+         NONE)
 VERSIONS(settings, nvmlSystemConfComputeSettings_t, nvmlSystemConfComputeSettings_v1,
-         nvmlSystemGetConfComputeSettings(at))
-VERSIONS(offsets, nvmlClockOffset_t, nvmlClockOffset_v1, nvmlDeviceGetClockOffsets(nv_device(), at))
-VERSIONS(perf_modes, nvmlDevicePerfModes_t, nvmlDevicePerfModes_v1, nvmlDeviceGetPerformanceModes(nv_device(), at))
+         nvmlSystemGetConfComputeSettings(at), NONE)
+VERSIONS(offsets, nvmlClockOffset_t, nvmlClockOffset_v1, nvmlDeviceGetClockOffsets(nv_device(), at), NONE)
+VERSIONS(perf_modes, nvmlDevicePerfModes_t, nvmlDevicePerfModes_v1, nvmlDeviceGetPerformanceModes(nv_device(), at),
+         NONE)
 
 /* ---- lists ---- */
 
-CASE(nv_list, processes)
+CASE(nv_list, processes, .allow = "as_announced=yes SUCCESS SUCCESS SUCCESS 0 ERROR_INVALID_ARGUMENT",
+     .why = "depends on how many processes there are")
 {
     unsigned count = 0;
     nvmlProcessInfo_t infos[64];
