@@ -11,13 +11,14 @@ change of the table rebuilds exactly what depends on it.
 import sys
 from pathlib import Path
 
-from millrace_gen import calls, coverage, errors, exports, header, math, nvml, proc_table, runtime, table
+from millrace_gen import calls, coverage, errors, exports, header, math, nvml, proc_table, runtime, table, trace
 
 KINDS = {
     "cuda.h": lambda f, e, inc: header.emit_cuda_h(f, e, inc),
     "cudaProfiler.h": lambda f, e, inc: header.emit_profiler_h(f, inc),
     "cudaTypedefs.h": lambda f, e, inc: header.emit_typedefs_h(f, inc),
     "api_impl.h": lambda f, e, inc: header.emit_api_impl_h(f),
+    "trace_calls.inc": lambda f, e, inc: trace.emit_trace_calls(f),
     "calls.h": lambda f, e, inc: calls.emit_calls_h(f),
     "exports.c": lambda f, e, inc: exports.emit_exports(f),
     "exports.txt": lambda f, e, inc: exports.emit_names(f),

@@ -22,7 +22,7 @@ ALWAYS = "base"
 LIBRARIES = "libs/"
 # Made in the build folder: the room that they belong to.
 GENERATED = {
-    "api_impl.h": "api", "error_table.inc": "api", "compile/codegen_interface.h": "compile", "observe/calls.h": "observe",
+    "api_impl.h": "api", "error_table.inc": "api", "trace_calls.inc": "api", "compile/codegen_interface.h": "compile", "observe/calls.h": "observe",
     "runtime_impl.h": "libs/cudart", "runtime_errors.inc": "libs/cudart", "runtime_driver.inc": "libs/cudart",
     "redirect_names.h": "libs/redirect", "redirect_math.inc": "libs/redirect",
     "curand_jumps.inc": "libs/curand", "joe_kuo.inc": "libs/curand",

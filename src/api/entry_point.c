@@ -8,7 +8,10 @@
  * caller that asks for those gets nothing from before they existed. All of this works before
  * cuInit. */
 #include <cuda.h>
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/proc_table.h"
@@ -150,6 +153,22 @@ CUresult mr_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cu
     return CUDA_SUCCESS;
 }
 
+/* The library that called into this one, for messages. */
+static void name_caller(char *name, size_t room)
+{
+    void *frames[16];
+    Dl_info own, caller;
+    int count = backtrace(frames, 16);
+    snprintf(name, room, "%s", "the program");
+    if (dladdr((void *)name_caller, &own) == 0)
+        return;
+    for (int i = 0; i < count; i++)
+        if (dladdr(frames[i], &caller) != 0 && caller.dli_fbase != own.dli_fbase && caller.dli_fname) {
+            snprintf(name, room, "%s", caller.dli_fname);
+            return;
+        }
+}
+
 /* The tables behind this call are a private matter between NVIDIA's own libraries. None exists
  * here, so every identifier is answered as hardware answers one that it does not know. */
 CUresult mr_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
@@ -161,9 +180,13 @@ CUresult mr_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTa
     *ppExportTable = NULL;
     static bool told; /* atomic */
     enum mr_log_level level = __atomic_exchange_n(&told, true, __ATOMIC_RELAXED) ? MR_LOG_INFO : MR_LOG_WARN;
-    mr_call_log(
-        level,
-        "no private table exists here; if NVIDIA's runtime library is linked into the program or a library of its, its calls will fail: "
-        "start the program with 'millrace run', which sends them to Millrace's");
+    char caller[512] = "";
+    if (mr_log_enabled(level))
+        name_caller(caller, sizeof caller);
+    mr_call_log(level,
+                "'%s' asked for a private table of NVIDIA's driver, which has none here; if that is NVIDIA's runtime "
+                "library, or has it inside, its calls will fail: start the program with 'millrace run', which sends "
+                "them to Millrace's",
+                caller);
     return CUDA_ERROR_INVALID_VALUE;
 }

@@ -4,10 +4,12 @@
 
 #include "api/observed.h"
 #include "api/state.h"
+#include "api/trace.h"
 #include "api/wiring.h"
 #include "base/call.h"
 #include "base/chaos.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "base/thread.h"
 #include "memory/allocation.h"
 #include "object/device.h"
@@ -17,6 +19,7 @@ static mr_lock init_lock = MR_LOCK_INIT(INIT);
 CUresult mr_cuInit(unsigned int Flags)
 {
     CUresult status = CUDA_SUCCESS;
+    uint64_t begun = mr_trace_enter();
     if (Flags != 0) {
         mr_call_log(MR_LOG_INFO, "flags must be 0, not %#x", Flags);
         return CUDA_ERROR_INVALID_VALUE;
@@ -30,6 +33,7 @@ CUresult mr_cuInit(unsigned int Flags)
         goto done;
     }
     mr_log_setup_keeping();
+    mr_settings_check();
     mr_chaos_setup();
     mr_wiring_setup();
     if ((status = mr_devices_setup()) != CUDA_SUCCESS)
@@ -46,6 +50,7 @@ CUresult mr_cuInit(unsigned int Flags)
     }
     atomic_store_explicit(&mr_driver_state, mr_observed_begin() ? MR_DRIVER_OBSERVED : MR_DRIVER_READY,
                           memory_order_release);
+    mr_trace_first(Flags, begun);
 done:
     mr_lock_drop(&init_lock);
     return status;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "api/trace.h"
 #include "compile/compile.h"
 #include "engine/gate.h"
 #include "kernel/heap.h"
@@ -64,6 +65,8 @@ static bool array_of(uint64_t handle, bool mipmap, uintptr_t *first, size_t *siz
     return there;
 }
 
+static bool traced; /* written before any call is observed */
+
 bool mr_observed_begin(void)
 {
     static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
@@ -77,7 +80,8 @@ bool mr_observed_begin(void)
     mr_observe_load(&driver);
     if (mr_observes(MR_OBSERVE_ACCESS))
         mr_program_place = mr_place_number;
-    return mr_observes(MR_OBSERVE_CALLS);
+    traced = mr_trace_begin();
+    return traced || mr_observes(MR_OBSERVE_CALLS);
 }
 
 void mr_observed_enter(struct mr_observed_call *call)
@@ -88,11 +92,17 @@ void mr_observed_enter(struct mr_observed_call *call)
     call->site = mr_observe_site;
     call->context = context ? context->handle : NULL;
     call->number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
-    mr_observer.enter(call);
+    if (mr_observes(MR_OBSERVE_CALLS))
+        mr_observer.enter(call);
+    if (traced)
+        call->begun = mr_trace_enter();
 }
 
 void mr_observed_leave(struct mr_observed_call *call, CUresult status)
 {
-    mr_observer.leave(call, status);
+    if (traced)
+        mr_trace_leave(call, status, call->begun);
+    if (mr_observes(MR_OBSERVE_CALLS))
+        mr_observer.leave(call, status);
     mr_observe_depth--;
 }

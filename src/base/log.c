@@ -44,23 +44,19 @@ void mr_log_setup_keeping(void)
     mr_log_setup();
 }
 
-void mr_log(enum mr_log_level level, const char *format, ...)
+/* `always`: written whatever the level in force. */
+static void put(enum mr_log_level level, bool always, const char *format, va_list arguments)
 {
-    if (!mr_log_enabled(level))
-        return;
     char line[2048];
     int length = snprintf(line, sizeof line, "millrace: %s: ", level_names[level]);
-    va_list arguments;
-    va_start(arguments, format);
     int added = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
-    va_end(arguments);
     if (added > 0)
         length += added;
     if (length > (int)sizeof line - 2)
         length = (int)sizeof line - 2;
     if (level <= MR_LOG_INFO && __atomic_load_n(&keeping, __ATOMIC_RELAXED))
         mr_log_kept_add(level, line + sizeof "millrace: " - 1, (size_t)length - (sizeof "millrace: " - 1));
-    if (level > written)
+    if (level > written && !always)
         return;
     line[length++] = '\n';
     for (int done = 0; done < length;) {
@@ -69,4 +65,22 @@ void mr_log(enum mr_log_level level, const char *format, ...)
             return;
         done += (int)wrote;
     }
+}
+
+void mr_log(enum mr_log_level level, const char *format, ...)
+{
+    if (!mr_log_enabled(level))
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    put(level, false, format, arguments);
+    va_end(arguments);
+}
+
+void mr_log_always(enum mr_log_level level, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put(level, true, format, arguments);
+    va_end(arguments);
 }

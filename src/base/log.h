@@ -28,4 +28,7 @@ void mr_log_setup_keeping(void);
 /* Writes a line if `level` is enabled. The format has no trailing newline. */
 void mr_log(enum mr_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same whatever level is in force, for what has a setting of its own. */
+void mr_log_always(enum mr_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

@@ -85,8 +85,7 @@ static void begin(void)
         return;
     dumps = strcmp(way, "jitdump") == 0;
     if (!dumps && strcmp(way, "map") != 0) {
-        mr_log(MR_LOG_WARN, "MILLRACE_PERF is '%s': it can be map, jitdump or off", way);
-        return;
+        return; /* mr_settings_check has said so */
     }
     if (dump.stages && realpath(dump.folder, real))
         snprintf(folder, sizeof folder, "%.4000s/", real);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "base/share.h"
 #include "engine/tell.h"
 #include "engine/workers.h"
 #include "kernel/launch.h"
@@ -99,8 +100,8 @@ static unsigned wanted_workers(void)
 
 static void set_base(void)
 {
-    unsigned cpus = mr_cpu_count();
-    uint64_t wanted = mr_setting_number(MR_SETTING_WORKERS, cpus);
+    struct mr_share share = mr_share_of_machine();
+    uint64_t wanted = mr_setting_number(MR_SETTING_WORKERS, share.processors);
     mr_engine.base = wanted < 1 ? 1 : wanted > MR_WORKERS_LIMIT ? MR_WORKERS_LIMIT : (unsigned)wanted;
     mr_engine.stall_ns = mr_setting_number(MR_SETTING_STALL, 0) * 1000000u;
     mr_engine_note_waiting = mr_engine_takeover;

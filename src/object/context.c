@@ -172,10 +172,14 @@ CUresult mr_context_require_slow(struct mr_context **out)
         mr_log(MR_LOG_INFO, "a host function called the driver, which is not permitted");
         return CUDA_ERROR_NOT_PERMITTED;
     }
-    if (!context)
+    if (!context) {
+        mr_call_log(MR_LOG_INFO, "no context is current to this thread (cuCtxSetCurrent makes one so)");
         return CUDA_ERROR_INVALID_CONTEXT;
-    if (atomic_load_explicit(&context->destroyed, memory_order_acquire))
+    }
+    if (atomic_load_explicit(&context->destroyed, memory_order_acquire)) {
+        mr_call_log(MR_LOG_INFO, "the context that is current to this thread was destroyed");
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    }
     *out = context;
     return mr_context_error(context);
 }

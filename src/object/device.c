@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "base/share.h"
 #include "object/machine.h"
 #include "object/visible.h"
 
@@ -125,11 +126,8 @@ static CUresult choose(int count, const uint8_t (*uuids)[16], int chosen[MR_DEVI
 
 CUresult mr_devices_setup(void)
 {
-    uint64_t asked = mr_setting_number(MR_SETTING_DEVICES, 1), wanted = mr_setting_devices();
+    uint64_t wanted = mr_setting_devices();
     assert(wanted > 0);
-    if (asked != wanted)
-        mr_log(MR_LOG_WARN, "MILLRACE_DEVICES=%llu is not in 1 to %d; 1 is used", (unsigned long long)asked,
-               MR_DEVICE_LIMIT);
     uint8_t uuids[MR_DEVICE_LIMIT][16];
     int chosen[MR_DEVICE_LIMIT], count;
     for (int i = 0; i < (int)wanted; i++)
@@ -141,6 +139,11 @@ CUresult mr_devices_setup(void)
     mr_machine_read(&machine);
     const struct mr_capability *capability = chosen_capability();
     size_t memory = mr_machine_device_memory((unsigned)wanted);
+    struct mr_share share = mr_share_of_machine();
+    if (share.told_by)
+        mr_log(MR_LOG_INFO,
+               "%u processes share this node (%s): %u processors and %zu MiB of device memory are this one's",
+               share.ranks, share.told_by, share.processors, memory >> 20);
     for (int i = 0; i < count; i++) {
         struct mr_device *device = &devices[i];
         mr_lock_init(&device->lock, MR_LOCK_DEVICE);

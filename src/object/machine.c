@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/settings.h"
-#include "base/thread.h"
+#include "base/share.h"
 
 /* The first line of a file without its newline; false if the file can't be read. */
 static bool read_line(const char *path, char *line, size_t room)
@@ -99,8 +99,9 @@ void mr_machine_device_uuid(uint8_t uuid[16], int number)
 
 size_t mr_machine_device_memory(unsigned count)
 {
-    size_t share = (mr_machine_memory() / 4 * 3 / count) & ~(((size_t)1 << 20) - 1);
-    return (size_t)mr_setting_number(MR_SETTING_MEMORY, share);
+    struct mr_share share = mr_share_of_machine();
+    size_t part = mr_machine_memory() / 4 * 3 / count / (share.divides_memory ? share.ranks : 1);
+    return (size_t)mr_setting_number(MR_SETTING_MEMORY, part & ~(((size_t)1 << 20) - 1));
 }
 
 void mr_machine_read(struct mr_machine *out)
@@ -111,5 +112,5 @@ void mr_machine_read(struct mr_machine *out)
     memset(out, 0, sizeof *out);
     snprintf(out->device_name, sizeof out->device_name, "Millrace (%s)", model);
     out->clock_khz = read_clock_khz();
-    out->processors = (int)mr_cpu_count();
+    out->processors = (int)mr_share_of_machine().processors;
 }

@@ -15,7 +15,7 @@
 struct mr_machine {
     char device_name[128]; /* the same for all */
     int clock_khz; /* rate of clock64 */
-    int processors; /* that the process may use */
+    int processors; /* that the process may keep busy (base/share.h) */
 };
 
 /* Reads the machine. Any thread. */
@@ -25,7 +25,7 @@ void mr_machine_read(struct mr_machine *out);
 size_t mr_machine_memory(void);
 
 /* Bytes of a device's memory if there are `count` of them. Together the devices offer no more than one would, so that a
- * program that fills them all runs out as it would on hardware. */
+ * program that fills them all runs out as it would on hardware. The ranks of a node divide it. */
 size_t mr_machine_device_memory(unsigned count);
 
 /* The device's identity: stable over processes and reboots. */

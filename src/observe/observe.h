@@ -47,6 +47,7 @@ struct mr_observed_call {
     CUcontext context;     /* current on the thread at enter; NULL for none */
     uint64_t number;       /* of the call, from 1 up, in the order of enter */
     void *data;            /* the observer's own, from enter to leave; NULL at enter */
+    uint64_t begun;        /* the driver's own */
 };
 
 enum mr_observed_kind {
@@ -106,7 +107,7 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 3u
+#define MR_OBSERVER_VERSION 4u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */

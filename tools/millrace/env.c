@@ -23,7 +23,8 @@ int tool_env(int argc, char **argv)
         printf("%s\n    %s\n    default: %s\n", row->name, row->help,
                *row->initial ? row->initial : "chosen by the driver");
         if (set && *set)
-            printf("    set to:  %s\n", set);
+            printf("    set to:  %s%s\n", set,
+                   strcmp(set, mr_setting_in_force((enum mr_setting)i)) ? " (not understood: the default counts)" : "");
     }
     return 0;
 }

@@ -131,7 +131,7 @@ static cJSON *collect(const struct tool_paths *paths)
     cJSON *settings = cJSON_AddObjectToObject(root, "settings");
     for (int i = 0; i < MR_SETTING_COUNT; i++)
         cJSON_AddStringToObject(settings, mr_setting_describe((enum mr_setting)i)->name,
-                                mr_setting_text((enum mr_setting)i));
+                                mr_setting_in_force((enum mr_setting)i));
     return root;
 }
 

@@ -13,11 +13,13 @@
 #include "millrace.h"
 
 static const char usage[] =
-    "Usage: millrace run [--] PROGRAM [ARGUMENTS]\n"
+    "Usage: millrace run [--log LEVEL] [--log-file FILE] [--log-calls NAMES] [--] PROGRAM [ARGUMENTS]\n"
     "\n"
     "Runs PROGRAM with Millrace's libcuda.so.1 first in LD_LIBRARY_PATH and Millrace's nvcc, ptxas and nvidia-smi\n"
     "first in PATH (for Triton also in TRITON_PTXAS_PATH, unless that is set). CUDA_HOME and CUDA_PATH name\n"
     "Millrace's folder, unless one of them is set.\n"
+    "--log, --log-file and --log-calls set MILLRACE_LOG, MILLRACE_LOG_FILE and MILLRACE_LOG_CALLS: what is logged, where\n"
+    "to, and which calls of the driver API with their arguments ('cuMem*,cuLaunchKernel').\n"
     "The program's exit status is the command's. 127: the program was not found; 126: it could not be started.\n"
     "\n"
     "Examples:\n"
@@ -98,11 +100,28 @@ int tool_start(const char *command, char **argv)
     return reason == ENOENT ? 127 : 126;
 }
 
+/* True if it was an option with a value. */
+static bool set_by_option(const char *option, const char *value)
+{
+    static const struct {
+        const char *option;
+        enum mr_setting setting;
+    } all[] = {{"--log", MR_SETTING_LOG}, {"--log-file", MR_SETTING_LOG_FILE}, {"--log-calls", MR_SETTING_LOG_CALLS}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(option, all[i].option) == 0)
+            return setenv(mr_setting_describe(all[i].setting)->name, value, 1) == 0;
+    return false;
+}
+
 int tool_run(int argc, char **argv)
 {
     if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
         fputs(usage, stdout);
         return 0;
+    }
+    while (argc > 1 && set_by_option(argv[0], argv[1])) {
+        argc -= 2;
+        argv += 2;
     }
     if (argc > 0 && strcmp(argv[0], "--") == 0) {
         argc--;

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls in the log, settings that are wrong, and private tables that are refused.
+
+    test_log_calls.py PROGRAM MILLRACE LIBCUDA
+
+PROGRAM is debugged.c's, MILLRACE the command."""
+import ctypes
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, MILLRACE, LIBCUDA = (os.path.abspath(word) for word in sys.argv[1:4])
+
+ASK_FOR_TABLE = """
+import ctypes, sys
+driver = ctypes.CDLL(sys.argv[1])
+driver.cuInit(0)
+table, name = ctypes.c_void_p(), (ctypes.c_char * 16)()
+for _ in range(2):
+    assert driver.cuGetExportTable(ctypes.byref(table), name) != 0
+"""
+
+
+def clean(**settings):
+    return {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_LOG")} | settings
+
+
+class Calls(unittest.TestCase):
+    def log_of(self, words, **settings):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "log")
+            done = subprocess.run(words, env=clean(MILLRACE_LOG_FILE=path, **settings), capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            if not os.path.exists(path):
+                return [], done.stdout
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return file.read().splitlines(), done.stdout
+
+    def test_all_at_debug(self):
+        lines, _ = self.log_of([PROGRAM], MILLRACE_LOG="debug")
+        calls = [line for line in lines if re.match(r"millrace: debug: cu\w+\(.*\) = CUDA_\w+", line)]
+        names = [re.match(r"millrace: debug: (\w+)", line)[1] for line in calls]
+        self.assertEqual(names, ["cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuModuleLoadData",
+                                 "cuModuleGetFunction", "cuMemAlloc", "cuLaunchKernel", "cuMemcpyDtoH", "cuModuleUnload"])
+        allocation = calls[names.index("cuMemAlloc")]
+        self.assertRegex(allocation, r"cuMemAlloc\(dptr=0x[0-9a-f]+, bytesize=128\) = CUDA_SUCCESS, \*dptr=0x[0-9a-f]+; \d+\.\d+ us, thread \d+$")
+        self.assertRegex(calls[names.index("cuModuleGetFunction")], r'name="seen"\) = CUDA_SUCCESS, \*hfunc=0x')
+        self.assertRegex(calls[names.index("cuLaunchKernel")], r"gridDimX=1, .*blockDimX=32, .*sharedMemBytes=0, hStream=NULL, ")
+
+    def test_by_name_at_any_level(self):
+        lines, _ = self.log_of([PROGRAM], MILLRACE_LOG="error", MILLRACE_LOG_CALLS="cuMem*,cuLaunchKernel")
+        self.assertEqual([re.match(r"millrace: debug: (\w+)\(", line)[1] for line in lines], ["cuMemAlloc", "cuLaunchKernel", "cuMemcpyDtoH"])
+
+    def test_none(self):
+        lines, _ = self.log_of([PROGRAM], MILLRACE_LOG="debug", MILLRACE_LOG_CALLS="none")
+        self.assertFalse([line for line in lines if "cuMemAlloc(" in line])
+        lines, _ = self.log_of([PROGRAM])
+        self.assertEqual(lines, [])
+
+    def test_a_name_that_is_none(self):
+        lines, _ = self.log_of([PROGRAM], MILLRACE_LOG_CALLS="cuMemFlee")
+        self.assertEqual(len(lines), 1)
+        self.assertIn("no function of the driver is called 'cuMemFlee'", lines[0])
+
+    def test_misspelt_settings(self):
+        lines, _ = self.log_of([PROGRAM], MILLRACE_LOGG="info", MILLRACE_WORKER="3", MILLRACE_CACHE="perhaps", MILLRACE_STALL="soon")
+        for wanted in ("MILLRACE_LOGG is no setting, and does nothing; did you mean MILLRACE_LOG?", "did you mean MILLRACE_WORKERS?",
+                       "MILLRACE_CACHE='perhaps' is neither on nor off; the default is used: on", "MILLRACE_STALL='soon' is not a number"):
+            self.assertEqual(len([line for line in lines if wanted in line]), 1, (wanted, lines))
+
+    def test_an_unknown_level(self):
+        lines, _ = self.log_of([PROGRAM], MILLRACE_LOG="loud")
+        self.assertEqual(len(lines), 1)
+        self.assertIn("MILLRACE_LOG='loud' is no level (off, error, warn, info, debug); the default is used: warn", lines[0])
+
+    def test_info_shows_what_counts(self):
+        _, shown = self.log_of([MILLRACE, "info"], MILLRACE_DEVICES="99", MILLRACE_LOG="loud", MILLRACE_WORKERS="3")
+        for name, value in (("MILLRACE_DEVICES", "1"), ("MILLRACE_LOG", "warn"), ("MILLRACE_WORKERS", "3")):
+            self.assertRegex(shown, rf"(?m)^ +{name} +{value}$")
+
+    def test_a_private_table(self):
+        lines, _ = self.log_of([sys.executable, "-c", ASK_FOR_TABLE, LIBCUDA])
+        self.assertEqual(len(lines), 1, lines)
+        self.assertRegex(lines[0], r"warn: cuGetExportTable: .*ffi\S* asked for .*millrace run")
+
+    def test_calls_without_a_context(self):
+        driver = f"import ctypes; d = ctypes.CDLL({LIBCUDA!r}); p = ctypes.c_void_p(); "
+        lines, _ = self.log_of([sys.executable, "-c", driver + "assert d.cuMemAlloc_v2(ctypes.byref(p), ctypes.c_size_t(8)) == 3; d.cuInit(0); "
+                                "assert d.cuMemAlloc_v2(ctypes.byref(p), ctypes.c_size_t(8)) == 201"], MILLRACE_LOG="info")
+        self.assertTrue([line for line in lines if "cuMemAlloc: no context is current to this thread" in line], lines)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=0)
