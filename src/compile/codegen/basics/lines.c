@@ -142,6 +142,18 @@ void cg_line_own(struct cg *g)
     set_line(g, g->func->line, g->func->column);
 }
 
+void cg_line_body(struct cg *g)
+{
+    const struct mr_ptx_function *func = g->func;
+    uint32_t file = g->loc_file, line = g->loc_line, first = 0;
+    while (line && first < func->inst_count && (!func->insts[first].loc_line || func->insts[first].loc_line == line))
+        first++;
+    if (first < func->inst_count)
+        cg_line(g, &func->insts[first]);
+    g->loc_file = file;
+    g->loc_line = line;
+}
+
 void cg_line(struct cg *g, const struct mr_ptx_inst *inst)
 {
     if (inst->loc_line) {

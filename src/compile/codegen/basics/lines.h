@@ -11,6 +11,7 @@ void cg_lines_end(struct cg_unit *unit);
 void cg_lines_clear(struct cg_unit *unit);
 void cg_lines_function(struct cg *g);
 void cg_line_own(struct cg *g);
+void cg_line_body(struct cg *g); /* its first instruction's that is on another line than the function itself */
 void cg_line(struct cg *g, const struct mr_ptx_inst *inst);
 void cg_line_again(struct cg *g);
 

@@ -286,6 +286,10 @@ void cg_variables_declare(struct cg *g)
         .word = LLVMDIBuilderCreateBasicType(unit->lines, "unsigned int", 12, 32, ENCODING_UNSIGNED, LLVMDIFlagZero),
         .line = LLVMDISubprogramGetLine(g->scope)};
     LLVMSetVolatile(LLVMBuildStore(g->b, g->launch.block, place.record), true);
+    /* Debuggers take the second line of a function for the place where its variables are there. */
+    cg_line_body(g);
+    LLVMSetVolatile(LLVMBuildLoad2(g->b, unit->ptr, place.record, ""), true);
+    cg_line_own(g);
     LLVMMetadataRef dim3 = triple(&place, "dim3"), uint3 = triple(&place, "uint3");
     declare_thread(&place, uint3);
     declare_field(&place, "blockIdx", uint3, offsetof(struct mr_block, ctaid));
