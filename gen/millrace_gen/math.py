@@ -131,7 +131,8 @@ def _name(param):
     return re.search(r"(\w+)(\[\])?$", param)[1]
 
 
-ELEMENT = r"(\{T\}|\{R\}|void|float|double|__half|__nv_bfloat16|cuComplex|cuDoubleComplex|cufftReal|cufftDoubleReal|cufftComplex|cufftDoubleComplex)"
+ELEMENT = (r"(\{T\}|\{R\}|void|float|double|__half|__nv_bfloat16|cuComplex|cuDoubleComplex|cufftReal|cufftDoubleReal|cufftComplex"
+           r"|cufftDoubleComplex|fftw_complex|fftwf_complex)")
 
 
 def _internal(param, wide):

@@ -449,6 +449,111 @@ static void *solve(void *argument)
     return NULL;
 }
 
+/* ---- sizes that are cut into panels ---- */
+
+/* A leading block that is not positive, and a column of zeros, are told where they are, also behind the first panel. */
+static void large_infos(int n)
+{
+    struct matrix a = matrix(CUDA_R_64F, n, n);
+    number *av = values_of(CUDA_R_64F, n, n, POSITIVE);
+    int64_t *pivots;
+    RT(cudaMalloc((void **)&pivots, sizeof *pivots * (size_t)n));
+    for (int at = 5; at < n; at += 270) {
+        number kept = av[at + at * n];
+        av[at + at * n] = -1;
+        for (int half = 0; half < 2; half++) {
+            store(&a, av);
+            OK(cusolverDnXpotrf(handle, params, (cublasFillMode_t)half, n, a.type, a.device, a.ld, a.type, work, ROOM,
+                                NULL, 0, info));
+            info_is(at + 1);
+        }
+        av[at + at * n] = kept;
+        number *zero = malloc(sizeof *zero * (size_t)n * (size_t)n);
+        CHECK(zero);
+        memcpy(zero, av, sizeof *zero * (size_t)n * (size_t)n);
+        memset(zero + (size_t)at * (size_t)n, 0, sizeof *zero * (size_t)n);
+        store(&a, zero);
+        OK(cusolverDnXgetrf(handle, params, n, n, a.type, a.device, a.ld, pivots, a.type, work, ROOM, NULL, 0, info));
+        info_is(at + 1);
+        free(zero);
+    }
+    RT(cudaFree(pivots));
+    end(&a);
+    free(av);
+}
+
+/* Q^T A is R. */
+static void large_qr(int m, int n)
+{
+    struct matrix a = matrix(CUDA_R_64F, m, n), c = matrix(CUDA_R_64F, m, n), tau = matrix(CUDA_R_64F, n, 1);
+    number *av = values_of(CUDA_R_64F, m, n, GENERAL);
+    store(&a, av);
+    store(&c, av);
+    OK(cusolverDnDgeqrf(handle, m, n, a.device, a.ld, tau.device, (double *)(void *)work, 1 << 16, info));
+    info_is(0);
+    OK(cusolverDnDormqr(handle, CUBLAS_SIDE_LEFT, CUBLAS_OP_T, m, n, m < n ? m : n, a.device, a.ld, tau.device,
+                        c.device, c.ld, (double *)(void *)work, 1 << 16, info));
+    number *r = load(&a), *turned = load(&c);
+    for (int j = 0; j < n; j++)
+        for (int i = j + 1; i < m; i++)
+            r[i + j * m] = 0;
+    SAME(CUDA_R_64F, r, turned, m * n, m);
+    free(r);
+    free(turned);
+    free(av);
+    end(&a);
+    end(&c);
+    end(&tau);
+}
+
+/* A graph does it again, to the same bits. */
+static void large_graph(int m, int n)
+{
+    struct matrix a = matrix(CUDA_R_64F, m, n), tau = matrix(CUDA_R_64F, m < n ? m : n, 1);
+    number *av = values_of(CUDA_R_64F, m, n, GENERAL), *first[2] = {NULL, NULL};
+    cudaStream_t stream;
+    int64_t *pivots;
+    RT(cudaStreamCreate(&stream));
+    RT(cudaMalloc((void **)&pivots, sizeof *pivots * (size_t)(m < n ? m : n)));
+    OK(cusolverDnSetStream(handle, stream));
+    for (int is_qr = 0; is_qr < 2; is_qr++) {
+        cudaGraph_t graph;
+        cudaGraphExec_t exec;
+        RT(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        if (is_qr)
+            OK(cusolverDnXgeqrf(handle, params, m, n, a.type, a.device, a.ld, a.type, tau.device, a.type, work, ROOM,
+                                NULL, 0, info));
+        else
+            OK(cusolverDnXgetrf(handle, params, m, n, a.type, a.device, a.ld, pivots, a.type, work, ROOM, NULL, 0,
+                                info));
+        RT(cudaStreamEndCapture(stream, &graph));
+        RT(cudaGraphInstantiate(&exec, graph, 0));
+        RT(cudaGraphDestroy(graph));
+        for (int turn = 0; turn < 3; turn++) {
+            store(&a, av);
+            RT(cudaMemset(info, 0x55, 4));
+            RT(cudaGraphLaunch(exec, stream));
+            RT(cudaStreamSynchronize(stream));
+            info_is(0);
+            number *now = load(&a);
+            if (turn == 0)
+                first[is_qr] = now;
+            else {
+                CHECK(memcmp(now, first[is_qr], sizeof *now * (size_t)m * (size_t)n) == 0);
+                free(now);
+            }
+        }
+        RT(cudaGraphExecDestroy(exec));
+        free(first[is_qr]);
+    }
+    OK(cusolverDnSetStream(handle, NULL));
+    RT(cudaStreamDestroy(stream));
+    RT(cudaFree(pivots));
+    end(&a);
+    end(&tau);
+    free(av);
+}
+
 int main(void)
 {
     static const cudaDataType types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F};
@@ -472,6 +577,15 @@ int main(void)
     qr(1, 1);
     qr(50, 70);
     qr(130, 70);
+    for (int t = 0; t < 2; t++)
+        for (int half = 0; half < 2; half++) {
+            lu(types[t], 700, half);
+            cholesky(types[t], 530, (cublasFillMode_t)half);
+        }
+    large_qr(700, 530);
+    large_qr(520, 600);
+    large_infos(600);
+    large_graph(520, 700);
     batches();
     for (long i = 0; i < 6; i++)
         CHECK(pthread_create(&threads[i], NULL, solve, (void *)(i + 1)) == 0);

@@ -103,6 +103,11 @@ static uint32_t draw_spin(struct drawer *drawer)
                                            : below(drawer, 1000);
 }
 
+static bool draw_by_library(struct drawer *drawer)
+{
+    return drawer->by_library && chance(drawer, 30);
+}
+
 static bool fill_kernel(struct drawer *drawer, struct op *op, int device, int limit)
 {
     unsigned count = 1u << below(drawer, 3), any = ON_DEVICE | ON_PINNED | ON_MANAGED;
@@ -121,6 +126,8 @@ static bool fill_kernel(struct drawer *drawer, struct op *op, int device, int li
         if (!range_is(op->with) || overlap(op->to, op->with))
             return false;
     }
+    if (!add && draw_by_library(drawer))
+        op->form = FORM_LIBRARY;
     return range_is(op->to);
 }
 
@@ -168,6 +175,12 @@ static bool fill_copy(struct drawer *drawer, struct op *op, int device, int limi
         op->blocks = true;
     if (from == PLACE_PAGEABLE || from == PLACE_PINNED)
         op->place = (uint8_t)from;
+    unsigned seen = ON_DEVICE | ON_PINNED | ON_MANAGED;
+    if (op->form == FORM_ASYNC && where == device && (seen & 1u << to) && (seen & 1u << from) &&
+        draw_by_library(drawer)) {
+        op->form = FORM_LIBRARY;
+        op->salt = (uint32_t)dice_next(&drawer->dice);
+    }
     return !overlap(op->to, op->from) && order_written(drawer->order, op->from);
 }
 
@@ -215,6 +228,7 @@ static bool draw_work(struct drawer *drawer, int thread)
     struct op op = draw_op(kinds[below(drawer, sizeof kinds)], thread, stream);
     if ((op.kind == OP_HOST && !draw_can(drawer, CAN_HOST)) || (op.kind == OP_VALUE && !draw_can(drawer, CAN_VALUES)))
         op.kind = OP_MIX;
+    drawer->by_library = draw_can(drawer, CAN_LIBRARIES);
     return fill_work(drawer, &op, order_device(drawer->order, stream), drawer->buffers) && draw_emit(drawer, op);
 }
 
@@ -406,12 +420,14 @@ static bool draw_graph(struct drawer *drawer, int thread)
         drawer->exec_body[exec] = op.body;
         return true;
     }
+    bool has_libraries = draw_can(drawer, CAN_LIBRARIES);
+    drawer->by_library = has_libraries && captured && (!hand || chance(drawer, 50));
     if (drawer->execs == EXECS || !draw_body(drawer, body))
         return false;
     struct op op = draw_op(OP_GRAPH, thread, -1);
     op.exec = (int16_t)drawer->execs;
     op.body = (int16_t)program->bodies++;
-    op.form = (uint8_t)(!hand || (captured && chance(drawer, 50)));
+    op.form = (uint8_t)(has_libraries ? drawer->by_library : !hand || (captured && chance(drawer, 50)));
     if (!draw_emit(drawer, op))
         return false;
     drawer->exec_body[drawer->execs++] = op.body;

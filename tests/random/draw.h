@@ -16,6 +16,7 @@ struct drawer {
     int exec_body[EXECS];
     int held, hold_until; /* the hold that is on, or -1; to be released before this many operations */
     int depth;
+    bool by_library; /* work may be a library's: it goes into a stream, or into a graph that is captured */
     const struct op
         *pending; /* what a wait is being added for, and whether it would have missed something before the last one */
     bool was_missing;

@@ -97,6 +97,32 @@ static void fill(uint32_t *to, int words, const struct op *op)
         to[word_at(words, op->to, i)] = value;
 }
 
+/* What libraries.c has libraries compute in a kernel's place. */
+static uint32_t dot(uint32_t a, uint32_t b)
+{
+    uint32_t sum = 0;
+    for (int i = 0; i < 32; i += 8)
+        sum += (uint32_t)((int8_t)(a >> i) * (int8_t)(b >> i));
+    return sum;
+}
+
+static uint32_t sobol(uint32_t place)
+{
+    uint32_t gray = place ^ place >> 1, turned = 0;
+    for (int bit = 0; bit < 32; bit++)
+        turned |= (gray >> bit & 1) << (31 - bit);
+    return turned;
+}
+
+static void by_library(uint32_t *to, const uint32_t *from, const uint32_t *with, int words, const struct op *op)
+{
+    size_t count = (size_t)op->to.count * (size_t)words;
+    for (size_t i = 0; i < count; i++)
+        to[word_at(words, op->to, i)] = op->kind == OP_MIX
+                                            ? dot(from[word_at(words, op->from, i)], with[word_at(words, op->with, 0)])
+                                            : sobol((op->salt & 0xfffff) + (uint32_t)i);
+}
+
 void model_do(struct model *model, const struct program *program, const struct op *op)
 {
     int words = model->words;
@@ -106,8 +132,11 @@ void model_do(struct model *model, const struct program *program, const struct o
     uint32_t *to = range_is(op->to) ? model->cell[op->to.buffer] : NULL;
     const uint32_t *from = range_is(op->from) ? model->cell[op->from.buffer] : NULL,
                    *with = range_is(op->with) ? model->cell[op->with.buffer] : NULL;
+    bool is_library = op->kind <= OP_ADD && op->form == FORM_LIBRARY;
     uint32_t spun = op->kind <= OP_ADD ? spin_value(op->salt, op->spin) : 0;
-    switch (op->kind) {
+    if (is_library)
+        by_library(to, from, with, words, op);
+    switch (is_library ? OP_KINDS : op->kind) {
     case OP_MIX:
         for (size_t i = 0; i < count; i++) {
             uint32_t *word = &to[word_at(words, op->to, i)];
@@ -196,8 +225,8 @@ static void print_work(const struct op *op)
     print_range("to", op->to);
     print_range("from", op->from);
     print_range("with", op->with);
-    if (op->kind == OP_COPY || op->kind == OP_FILL || op->kind == OP_GRAPH || op->kind == OP_STREAM ||
-        op->kind == OP_EVENT)
+    if (op->kind == OP_COPY || op->kind == OP_FILL || op->form == FORM_LIBRARY || op->kind == OP_GRAPH ||
+        op->kind == OP_STREAM || op->kind == OP_EVENT)
         fprintf(stderr, " form %d%s", op->form, op->blocks ? " blocks" : "");
     if (op->spin)
         fprintf(stderr, " spin %u", op->spin);

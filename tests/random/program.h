@@ -5,6 +5,7 @@
  * order.c    knows from the ordering rules alone what happens before what, and finds accesses that nothing orders
  * model.c    computes what every buffer holds, taking the operations one after the other
  * run.c      runs the program on the driver; run_graph.c its graphs; by_runtime.h has them call the runtime API instead
+ * libraries.c  has the libraries of mathematics do some of its work
  * places.c   calls from a place in the code for each operation, so that a call stack says which one it was
  * main.c     seeds, mutations, shrinking
  *
@@ -50,7 +51,8 @@ enum feature {
     CAN_THREADS = 128,   /* several host threads */
     CAN_HOLD = 256,      /* streams held up by a host function until the program goes on */
     CAN_WIDE = 512,      /* fills of elements of 2 and 4 bytes in streams */
-    CAN_ALL = 1023
+    CAN_LIBRARIES = 1024, /* calls of the libraries of mathematics */
+    CAN_ALL = 2047
 };
 
 enum kind {
@@ -106,13 +108,13 @@ struct range {
 enum place { PLACE_DEVICE, PLACE_PINNED, PLACE_MANAGED, PLACE_PAGEABLE };
 
 /* How a copy is asked for. */
-enum form { FORM_ASYNC, FORM_TYPED, FORM_SYNC, FORM_BOX, FORM_PEER };
+enum form { FORM_ASYNC, FORM_TYPED, FORM_SYNC, FORM_BOX, FORM_PEER, FORM_LIBRARY };
 
 struct op {
     uint8_t kind, thread;
     int8_t stream;                /* -1: none */
-    uint8_t form; /* of a copy; of a fill the bytes of its element; of a graph 1 if captured; of an event or stream its
-                     flags */
+    uint8_t form; /* of a copy; of a kernel FORM_LIBRARY if a library does the work; of a fill the bytes of its element;
+                     of a graph 1 if captured; of an event or stream its flags */
     uint8_t place, device; /* of a buffer; of a copy the place that it reads, if the host's */
     bool blocks; /* the call returns when the copy is done */
     bool needed; /* an access that follows is ordered by this alone, at the time of drawing */

@@ -109,6 +109,9 @@ static unsigned probe(void)
 #ifdef RANDOM_RUNTIME
     found &= ~(unsigned)CAN_WIDE;
 #endif
+#ifdef RANDOM_LIBRARIES
+    found |= CAN_LIBRARIES;
+#endif
     if (devices > 1 && cuDeviceCanAccessPeer(&peer, 0, 1) == CUDA_SUCCESS)
         found |= CAN_PEER;
     START(cuStreamSynchronize(stream));
@@ -132,6 +135,9 @@ unsigned run_begin(unsigned wanted)
         run_use(i);
         START(cuModuleLoadData(&module, random_ptx));
         START(cuMemAlloc(&words, 256));
+#ifdef RANDOM_LIBRARIES
+        START(run_libraries_begin(i) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+#endif
         for (int k = 0; k < 3; k++) {
             struct kernel_values values = {.to = words, .from = words + 64, .with = words + 128, .count = 16};
             void *pointers[] = {&values.to,     &values.from, &values.with, &values.count,
@@ -266,6 +272,11 @@ static CUresult fill(struct run *run, const struct op *op, CUstream stream)
 CUresult run_work(struct run *run, const struct op *op, CUstream stream, int device)
 {
     struct kernel_values values;
+#ifdef RANDOM_LIBRARIES
+    if (op->kind <= OP_COPY && op->form == FORM_LIBRARY)
+        return run_library(op, stream, device, run_address(run, op->to), run_address(run, op->from),
+                           run_address(run, op->with), op->to.count * run->program->words);
+#endif
     switch (op->kind) {
     case OP_MIX:
     case OP_MAKE:

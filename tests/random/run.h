@@ -30,6 +30,13 @@ struct exec {
     CUgraphNode node[NODES];
 };
 
+/* A device's part of libraries.c; the context is current. False if memory is short. */
+bool run_libraries_begin(int device);
+
+/* Work of FORM_LIBRARY; ranges by address, `count` words. */
+CUresult run_library(const struct op *op, CUstream stream, int device, CUdeviceptr to, CUdeviceptr from,
+                     CUdeviceptr with, int count);
+
 struct run {
     const struct program *program;
     bool loud;

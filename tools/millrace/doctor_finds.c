@@ -108,7 +108,7 @@ static const char list_wheels[] =
     "for entry in sys.path:\n"
     "    for folder in sorted(glob.glob(os.path.join(glob.escape(entry or '.'), 'nvidia', '*', 'lib'))):\n"
     "        if any(glob.glob(os.path.join(glob.escape(folder), name + '.so*')) for name in\n"
-    "               ('libcudart', 'libnvrtc', 'libnvJitLink', 'libcublas', 'libcufft', 'libcurand', 'libcusolver', 'libcusparse')):\n"
+    "               ('libcudart', 'libnvrtc', 'libnvJitLink', 'libcublas', 'libcufft', 'libcufftw', 'libcurand', 'libcusolver', 'libcusparse')):\n"
     "            print(folder)\n";
 
 void doctor_look_at_wheels(struct doctor *doctor, const struct tool_paths *paths)

@@ -2,7 +2,7 @@
 /* Linear systems: Cholesky's factorisation, LU, triangles; batches of Cholesky's. */
 #include <string.h>
 
-#include "libs/cusolver/dense.h"
+#include "libs/cusolver/blocked.h"
 #include "libs/math/lu.h"
 
 cusolverStatus_t mr_dense_submit(const struct mr_form *form, const struct mr_solver *solver, struct mr_dense *r,
@@ -80,8 +80,8 @@ enum mr_cpu_type mr_type_of_data(cudaDataType_t type)
     }
 }
 
-/* A problem whose one function gets a triangle, its size and nothing else. */
-#define TRIANGLE(name) \
+/* A problem whose one function gets a triangle, its size and nothing else; Cholesky's factorisation may be blocked. */
+#define TRIANGLE(name, is_blocked) \
     static void run_##name(void *data, uint64_t first, uint64_t end) \
     { \
         const struct mr_dense *r = data; \
@@ -96,6 +96,8 @@ enum mr_cpu_type mr_type_of_data(cudaDataType_t type)
         MR_ARGUMENT(r, 1, (r)->uplo != 'X'); \
         MR_ARGUMENT_SQUARE(r, 2); \
         MR_CHECK(form, r->info); \
+        if (is_blocked) \
+            return mr_blocked_submit(form, solver, r, MR_BLOCKED_CHOLESKY); \
         r->writes = MR_LEND_A; \
         return mr_dense_submit(form, solver, r, run_##name); \
     } \
@@ -119,9 +121,9 @@ enum mr_cpu_type mr_type_of_data(cudaDataType_t type)
         return mr_dense_buffer(form, n, n, lwork); \
     }
 
-TRIANGLE(potrf)
-TRIANGLE(potri)
-TRIANGLE(lauum)
+TRIANGLE(potrf, mr_is_blocked(r, MR_BLOCKED_CHOLESKY))
+TRIANGLE(potri, false)
+TRIANGLE(lauum, false)
 
 static void run_potrs(void *data, uint64_t first, uint64_t end)
 {
@@ -299,6 +301,8 @@ cusolverStatus_t mr_dense_getrf(const struct mr_form *form, const struct mr_solv
     MR_ARGUMENT(r, 2, r->n >= 0);
     MR_ARGUMENT(r, 4, r->lda >= mr_at_least_1(r->m));
     MR_CHECK(form, r->info);
+    if (mr_is_blocked(r, MR_BLOCKED_LU))
+        return mr_blocked_submit(form, solver, r, MR_BLOCKED_LU);
     r->writes = MR_LEND_A;
     return mr_dense_submit(form, solver, r, run_getrf);
 }

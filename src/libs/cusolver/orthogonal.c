@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Orthogonal factorisations: QR, two diagonals, three diagonals; the orthogonal matrices that they leave as reflectors.
  * Workspaces are of the size that LAPACK asks for. */
-#include "libs/cusolver/dense.h"
+#include "libs/cusolver/blocked.h"
 
 /* Runs a LAPACK call twice: to ask for its workspace, and with it. `call` uses work, lwork and info. */
 #define WITH_WORK(r, call) \
@@ -41,6 +41,8 @@ cusolverStatus_t mr_dense_geqrf(const struct mr_form *form, const struct mr_solv
     MR_ARGUMENT(r, 2, r->n >= 0);
     MR_ARGUMENT(r, 4, r->lda >= mr_at_least_1(r->m));
     MR_CHECK(form, r->info);
+    if (mr_is_blocked(r, MR_BLOCKED_QR))
+        return mr_blocked_submit(form, solver, r, MR_BLOCKED_QR);
     r->writes = MR_LEND_A;
     return mr_dense_submit(form, solver, r, run_geqrf);
 }

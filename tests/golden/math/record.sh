@@ -23,6 +23,7 @@ find_library() {
 }
 case $library in
 cublas) also=cublasLt ;;
+cufftw) also=cufft ;;
 *) also= ;;
 esac
 stub=$(find_library libcuda.so)
