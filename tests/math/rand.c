@@ -264,6 +264,54 @@ static void moments(void **state)
     RUN(cudaFree(at));
 }
 
+/* Tables for kernels, read as curand_discrete reads them: a fraction chooses a column, which has two counts. */
+static void tables(void **state)
+{
+    enum { N = 100000 };
+    static const double means[] = {0.3, 7, 900, 200000};
+    static double x[N];
+    struct {
+        void *self, *m2, *host_m2;
+        double deviation, mean;
+        curandMethod_t method;
+        unsigned on_host;
+    } head;
+    struct {
+        void *histogram, *host_histogram;
+        unsigned shift, length, on_host;
+    } columns;
+    struct {
+        double *v, *host_v;
+        unsigned *k, *host_k;
+        unsigned on_host;
+    } histogram;
+    (void)state;
+    for (size_t m = 0; m < sizeof means / sizeof *means; m++) {
+        curandDiscreteDistribution_t table = NULL;
+        OK(curandCreatePoissonDistribution(means[m], &table));
+        RUN(cudaMemcpy(&head, table, sizeof head, cudaMemcpyDeviceToHost));
+        assert_int_equal(head.method, CURAND_M2);
+        assert_true(head.mean == means[m]);
+        RUN(cudaMemcpy(&columns, head.m2, sizeof columns, cudaMemcpyDeviceToHost));
+        RUN(cudaMemcpy(&histogram, columns.histogram, sizeof histogram, cudaMemcpyDeviceToHost));
+        double *v = malloc(columns.length * sizeof *v);
+        unsigned *k = malloc(columns.length * sizeof *k);
+        assert_true(v && k);
+        RUN(cudaMemcpy(v, histogram.v, columns.length * sizeof *v, cudaMemcpyDeviceToHost));
+        RUN(cudaMemcpy(k, histogram.k, columns.length * sizeof *k, cudaMemcpyDeviceToHost));
+        for (int i = 0; i < N; i++) {
+            double u = (i + 0.5) / N;
+            unsigned j = (unsigned)(u * columns.length);
+            x[i] = columns.shift + (u < v[j] ? j : k[j]);
+        }
+        assert_moments(x, N, means[m], sqrt(means[m]));
+        free(v);
+        free(k);
+        OK(curandDestroyDistribution(table));
+        assert_int_equal(curandDestroyDistribution(table), CURAND_STATUS_NOT_INITIALIZED);
+    }
+}
+
 /* ---- streams, graphs, threads ---- */
 
 static void *one_thread(void *seed)
@@ -378,6 +426,7 @@ int main(void)
         cmocka_unit_test(cuts),
         cmocka_unit_test(ends),
         cmocka_unit_test(moments),
+        cmocka_unit_test(tables),
         cmocka_unit_test(threads),
         cmocka_unit_test(graph),
         cmocka_unit_test(refusals),

@@ -20,12 +20,36 @@
 #define FUNCTIONS(F) \
     F(plan_dft_1d) \
     F(plan_dft_2d) \
-    F(plan_dft_3d) F(plan_dft) F(plan_dft_r2c_1d) F(plan_dft_r2c_2d) F(plan_dft_r2c_3d) F(plan_dft_r2c) \
-        F(plan_dft_c2r_1d) F(plan_dft_c2r_2d) F(plan_dft_c2r_3d) F(plan_dft_c2r) F(plan_many_dft) F(plan_many_dft_r2c) \
-            F(plan_many_dft_c2r) F(plan_guru_dft) F(plan_guru_dft_r2c) F(plan_guru_dft_c2r) F(plan_guru64_dft) \
-                F(plan_guru64_dft_r2c) F(plan_guru64_dft_c2r) F(execute) F(execute_dft) F(execute_dft_r2c) \
-                    F(execute_dft_c2r) F(export_wisdom_to_file) F(import_wisdom_from_file) F(print_plan) \
-                        F(set_timelimit) F(cost) F(flops) F(destroy_plan)
+    F(plan_dft_3d) \
+    F(plan_dft) \
+    F(plan_dft_r2c_1d) \
+    F(plan_dft_r2c_2d) \
+    F(plan_dft_r2c_3d) \
+    F(plan_dft_r2c) \
+    F(plan_dft_c2r_1d) \
+    F(plan_dft_c2r_2d) \
+    F(plan_dft_c2r_3d) \
+    F(plan_dft_c2r) \
+    F(plan_many_dft) \
+    F(plan_many_dft_r2c) \
+    F(plan_many_dft_c2r) \
+    F(plan_guru_dft) \
+    F(plan_guru_dft_r2c) \
+    F(plan_guru_dft_c2r) \
+    F(plan_guru64_dft) \
+    F(plan_guru64_dft_r2c) \
+    F(plan_guru64_dft_c2r) \
+    F(execute) \
+    F(execute_dft) \
+    F(execute_dft_r2c) \
+    F(execute_dft_c2r) \
+    F(export_wisdom_to_file) \
+    F(import_wisdom_from_file) \
+    F(print_plan) \
+    F(set_timelimit) \
+    F(cost) \
+    F(flops) \
+    F(destroy_plan)
 
 /* The functions of one precision, under any type; who calls one casts it. */
 struct fftw {

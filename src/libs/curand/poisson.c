@@ -64,10 +64,10 @@ static void make_aliases(struct mr_poisson *p, double *share)
         p->border[i] = (i + p->border[i]) / p->length;
 }
 
-struct mr_poisson *mr_poisson_new(double mean, bool is_inverse)
+static struct mr_poisson *make(double mean, bool is_inverse, bool has_table)
 {
     unsigned first = 0, length = 0;
-    if (is_inverse || mean < MR_POISSON_NORMAL)
+    if (has_table)
         bounds(mean, &first, &length);
     struct mr_poisson *p = malloc(sizeof *p + length * (sizeof *p->border + sizeof *p->other));
     double *share = malloc((length + 1) * sizeof *share);
@@ -90,6 +90,16 @@ struct mr_poisson *mr_poisson_new(double mean, bool is_inverse)
     }
     free(share);
     return p;
+}
+
+struct mr_poisson *mr_poisson_new(double mean, bool is_inverse)
+{
+    return make(mean, is_inverse, is_inverse || mean < MR_POISSON_NORMAL);
+}
+
+struct mr_poisson *mr_poisson_new_table(double mean)
+{
+    return make(mean, false, true);
 }
 
 unsigned mr_poisson_of(const struct mr_poisson *p, double u)

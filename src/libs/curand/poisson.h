@@ -26,6 +26,9 @@ struct mr_poisson {
  * short. The caller frees it with free(). */
 struct mr_poisson *mr_poisson_new(double mean, bool is_inverse);
 
+/* Columns for the mean, however large it is. */
+struct mr_poisson *mr_poisson_new_table(double mean);
+
 /* By the table, which there is. */
 unsigned mr_poisson_of(const struct mr_poisson *poisson, double u);
 

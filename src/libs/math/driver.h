@@ -18,6 +18,9 @@
     F(cuDevicePrimaryCtxRetain) \
     F(cuStreamIsCapturing) \
     F(cuStreamSynchronize) \
+    F(cuMemAlloc_v2) \
+    F(cuMemFree_v2) \
+    F(cuMemcpyHtoD_v2) \
     F(cuMemcpy2D_v2) \
     F(cuMemcpy2DAsync_v2)
 
