@@ -28,7 +28,7 @@
 #define MR_LANE_STACK \
     8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's \
              limit comes on top */
-#define MR_ABI_VERSION 19   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 20   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to
  * notice soon that a context has failed. */
@@ -129,7 +129,7 @@ struct mr_image_lanes {
 
 /* What a copy of a part of a tensor does, in one number: see MR_TENSOR_FIELDS. */
 enum mr_tensor_op { MR_TENSOR_LOAD, MR_TENSOR_STORE /* or reduces */ };
-enum mr_tensor_mode { MR_TENSOR_TILE, MR_TENSOR_COLUMNS, MR_TENSOR_ROWS };
+enum mr_tensor_mode { MR_TENSOR_TILE, MR_TENSOR_COLUMNS, MR_TENSOR_ROWS, MR_TENSOR_WIDE };
 
 /* X(name, first bit, bits) */
 #define MR_TENSOR_FIELDS(X) \
@@ -216,6 +216,15 @@ struct mr_runtime {
      */
     void (*copy_bulk)(struct mr_block *block, uint32_t reduce, uint32_t number, uint32_t mask, const uint64_t *to,
                       const uint64_t *from, const uint32_t *size, const uint64_t *barrier);
+    /* cp.async.bulk with .cp_mask: of each 16 bytes those that the lane's mask names. */
+    void (*copy_masked)(struct mr_block *block, uint32_t mask, const uint64_t *to, const uint64_t *from,
+                        const uint32_t *size, const uint32_t *bytes);
+    /* tensormap.replace: a number (enum mr_map_field) of the map at each active lane's address. */
+    void (*change_map)(struct mr_block *block, uint32_t mask, uint32_t field, uint32_t dimension, uint32_t line,
+                       const uint64_t *map, const uint64_t *value);
+    /* clusterlaunchcontrol.try_cancel: each active lane takes over a block that has not begun. Four words at answer[l]:
+     * 1 and the block's place, or zeros; the mbarrier hears of them. */
+    void (*cancel)(struct mr_block *block, uint32_t mask, const uint64_t *answer, const uint64_t *barrier);
     /* cp.async.bulk.tensor and its reductions for each active lane; `line` is the PTX line. */
     void (*copy_tensor)(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line,
                         const struct mr_tensor_lanes *lanes);
@@ -280,6 +289,20 @@ enum mr_reduce {
     MR_REDUCE_XOR,
     MR_REDUCE_ZERO /* no source: zeros */
 };
+/* What tensormap.replace replaces, in the order of MR_PTX_MODE_MAP_*. */
+enum mr_map_field {
+    MR_MAP_ADDRESS,
+    MR_MAP_RANK,
+    MR_MAP_BOX,
+    MR_MAP_SIZE,
+    MR_MAP_STRIDE,
+    MR_MAP_STEP,
+    MR_MAP_TYPE,
+    MR_MAP_INTERLEAVE,
+    MR_MAP_SWIZZLE,
+    MR_MAP_FILL
+};
+
 enum mr_number {
     MR_NUMBER_U32,
     MR_NUMBER_S32,
@@ -303,7 +326,8 @@ enum mr_trap {
     MR_TRAP_MISALIGNED,
     MR_TRAP_DEADLOCK,
     MR_TRAP_NO_MEMBER, /* of the warp operation that it came to, by the mask */
-    MR_TRAP_NO_BLOCK /* that a copy is for */
+    MR_TRAP_NO_BLOCK, /* that a copy is for */
+    MR_TRAP_NO_MULTICAST /* a load of several devices' memory from an address of one */
 };
 
 /* What a block's warps share. Filled by the engine for each block; cheap to reuse for the next. Generated code reads,

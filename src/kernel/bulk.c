@@ -3,6 +3,7 @@
  * and by thread with zeros behind a shorter source. They are done when these functions return; a barrier that waits for
  * them then hears of their bytes. */
 #include "kernel/executor.h"
+#include "kernel/notes.h"
 
 #include <string.h>
 
@@ -217,5 +218,35 @@ void mr_copy_bulk(struct mr_block *block, uint32_t operation, uint32_t number, u
             reduce(&reduction, place, source, size[lane]);
         if (barrier)
             mr_mbarrier_complete(executor, barrier[lane], size[lane]);
+    }
+}
+
+/* Bytes first to end - 1 of each 16, of a piece at `from`. */
+static void copy_run(struct mr_executor *executor, uint64_t to, uint64_t from, unsigned first, unsigned end)
+{
+    void *place = (void *)(uintptr_t)(to + first);
+    if (executor->code->sites)
+        mr_note_touch(executor, place, end - first);
+    memmove(place, (const void *)(uintptr_t)(from + first), end - first);
+}
+
+void mr_copy_masked(struct mr_block *block, uint32_t mask, const uint64_t *to, const uint64_t *from,
+                    const uint32_t *size, const uint32_t *bytes)
+{
+    enum { PIECE = 16, ALL = 0xffff };
+    struct mr_executor *executor = block->engine;
+    for (; mask; mask &= mask - 1) {
+        int lane = __builtin_ctz(mask);
+        uint32_t bits = bytes[lane] & ALL;
+        if (bits == ALL) {
+            copy_run(executor, to[lane], from[lane], 0, size[lane]);
+            continue;
+        }
+        for (uint32_t at = 0; at + PIECE <= size[lane]; at += PIECE)
+            for (uint32_t left = bits; left;) {
+                unsigned first = (unsigned)__builtin_ctz(left), count = (unsigned)__builtin_ctz(~(left >> first));
+                copy_run(executor, to[lane] + at, from[lane] + at, first, first + count);
+                left &= ~(((1u << count) - 1) << first);
+            }
     }
 }

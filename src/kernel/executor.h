@@ -212,6 +212,13 @@ void mr_copy_bulk(struct mr_block *block, uint32_t operation, uint32_t number, u
  * operation for each element. */
 void mr_copy_reduce(uint32_t operation, uint32_t number, void *to, const void *from, uint32_t bytes);
 
+void mr_copy_masked(struct mr_block *block, uint32_t mask, const uint64_t *to, const uint64_t *from,
+                    const uint32_t *size, const uint32_t *bytes);
+
+/* tensor_map.c: the service that changes tensor maps. */
+void mr_change_map(struct mr_block *block, uint32_t mask, uint32_t field, uint32_t dimension, uint32_t line,
+                   const uint64_t *map, const uint64_t *value);
+
 /* tensor.c: the service for parts of tensors. */
 void mr_copy_tensor(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line,
                     const struct mr_tensor_lanes *lanes);

@@ -114,6 +114,19 @@ void mr_progress_cut(struct mr_progress *progress, uint64_t first)
     atomic_fetch_or_explicit(&progress->attention, MR_ATTENTION_CUT, memory_order_relaxed);
 }
 
+bool mr_progress_give(struct mr_progress *progress, uint64_t *block)
+{
+    uint64_t first, end;
+    mr_lock_take(&progress->lock);
+    bool some = mr_progress_spare(progress, &first, &end);
+    if (some) {
+        *block = end - 1;
+        mr_progress_cut(progress, end - 1);
+    }
+    mr_lock_drop(&progress->lock);
+    return some;
+}
+
 void mr_progress_tell(struct mr_progress *progress, uint64_t blocks, uint64_t ns)
 {
     progress->tell.blocks = blocks;

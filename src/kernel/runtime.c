@@ -19,6 +19,7 @@
 #include "kernel/heap.h"
 #include "kernel/image.h"
 #include "kernel/notes.h"
+#include "kernel/progress.h"
 #include "kernel/scan.h"
 #include "object/context.h"
 
@@ -56,6 +57,9 @@ static __attribute__((noreturn)) void trap(struct mr_block *block, uint32_t kind
     case MR_TRAP_NO_BLOCK:
         mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, pc_line,
                           "a copy to blocks that the cluster has not");
+    case MR_TRAP_NO_MULTICAST:
+        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_ADDRESS, pc_line,
+                          "a multimem load from an address that is not a multicast object's");
     default:
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line, "trap");
     }
@@ -154,6 +158,29 @@ static void sleep_ns(struct mr_block *block, uint32_t ns)
     }
 }
 
+/* clusterlaunchcontrol.try_cancel: a block takes over the work of one that has not begun, which then never begins. (PTX
+ * manual.) The thread that runs the block has some of the grid's blocks to itself, and gives the last of those away.
+ * When it has none left the answer is that there is no block; the manual lets an answer be that for any reason. So it
+ * is where blocks of a grid run together. */
+static void cancel(struct mr_block *block, uint32_t mask, const uint64_t *answer, const uint64_t *barrier)
+{
+    struct mr_executor *executor = block->engine;
+    const uint32_t *count = block->nctaid;
+    for (; mask; mask &= mask - 1) {
+        int lane = __builtin_ctz(mask);
+        uint32_t words[4] = {0};
+        uint64_t index;
+        if (mr_progress_give(executor->progress, &index)) {
+            words[0] = 1;
+            words[1] = (uint32_t)(index % count[0]);
+            words[2] = (uint32_t)(index / count[0] % count[1]);
+            words[3] = (uint32_t)(index / count[0] / count[1]);
+        }
+        memcpy((void *)(uintptr_t)answer[lane], words, sizeof words);
+        mr_mbarrier_complete(executor, barrier[lane], sizeof words);
+    }
+}
+
 const struct mr_runtime mr_runtime_table = {
     .barrier_sync = mr_barrier_sync,
     .barrier_arrive = mr_barrier_arrive,
@@ -174,6 +201,9 @@ const struct mr_runtime mr_runtime_table = {
     .mbarrier = mr_mbarrier,
     .copy_part = mr_copy_part,
     .copy_bulk = mr_copy_bulk,
+    .copy_masked = mr_copy_masked,
+    .change_map = mr_change_map,
+    .cancel = cancel,
     .copy_tensor = mr_copy_tensor,
     .cluster_arrive = mr_cluster_arrive,
     .cluster_wait = mr_cluster_wait,

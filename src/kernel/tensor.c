@@ -245,7 +245,8 @@ static bool is_map(const struct mr_tensor_map *map)
 
 static void check_map(struct mr_executor *executor, const struct mr_tensor_map *map, uint32_t code, uint32_t line)
 {
-    bool columns = MR_TENSOR_GET(code, MODE) == MR_TENSOR_COLUMNS;
+    /* No map is for wide columns: nothing makes one (cuTensorMapEncodeIm2colWide). */
+    unsigned mode = MR_TENSOR_GET(code, MODE), columns = mode == MR_TENSOR_WIDE ? 2u : mode == MR_TENSOR_COLUMNS;
     if (!is_map(map))
         mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, line, "a copy by what is no tensor map");
     if (map->rank != MR_TENSOR_GET(code, RANK) || map->columns != columns)

@@ -212,7 +212,7 @@ static bool parse_one(struct parser *parser, struct mr_ptx_inst *inst, char lett
 static void take_out_of_braces(const struct mr_ptx_inst *inst, struct mr_ptx_operand *operands)
 {
     bool loads = inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_LDU,
-         stores = inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ST_ASYNC;
+         stores = inst->op == MR_PTX_OP_ST || (inst->op == MR_PTX_OP_ST_ASYNC && inst->mode != MR_PTX_MODE_PLAIN);
     if ((!loads && !stores) || inst->vector > 1)
         return;
     struct mr_ptx_operand *value = &operands[loads ? 0 : 1];

@@ -197,9 +197,11 @@ static void widen(struct parser *parser, struct mr_ptx_operand *operand)
  * other, else widened with zeros. */
 static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
 {
-    bool arrives = inst->op == MR_PTX_OP_CP && inst->mode == MR_PTX_MODE_COPY_ARRIVE;
-    bool shared = arrives || inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_STMATRIX ||
-                  inst->op == MR_PTX_OP_ST_ASYNC || inst->op == MR_PTX_OP_RED_ASYNC || inst->op == MR_PTX_OP_ST_BULK;
+    bool arrives = inst->op == MR_PTX_OP_CP && inst->mode == MR_PTX_MODE_COPY_ARRIVE,
+         plain = inst->mode == MR_PTX_MODE_PLAIN, copied = inst->mode == MR_PTX_MODE_MAP_COPY;
+    bool shared =
+        !plain && (arrives || inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_STMATRIX ||
+                   inst->op == MR_PTX_OP_ST_ASYNC || inst->op == MR_PTX_OP_RED_ASYNC || inst->op == MR_PTX_OP_ST_BULK);
     bool moves = inst->op == MR_PTX_OP_WMMA && inst->mode != MR_PTX_MODE_MATRIX_MULTIPLY;
     bool hints = inst->op == MR_PTX_OP_PREFETCH && inst->form && mr_ptx_form_info(inst->form)->version == 80,
          fences = inst->op == MR_PTX_OP_FENCE;
@@ -213,6 +215,10 @@ static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
             widen(parser, from);
         return;
     }
+    struct mr_ptx_operand *first = (struct mr_ptx_operand *)inst->operands;
+    if ((plain || copied) && first->kind == MR_PTX_OPERAND_REG_ADDRESS && inst->space != MR_PTX_SPACE_SHARED &&
+        mr_ptx_type_bits((enum mr_ptx_type)first->type) == 32)
+        widen(parser, first);
     if (!shared && !moves && !hints && !fences)
         return;
     for (uint8_t i = 0; i < inst->operand_count; i++) {

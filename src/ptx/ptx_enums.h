@@ -285,6 +285,30 @@ enum mr_ptx_mode {
     /* createpolicy */
     MR_PTX_MODE_POLICY_FRACTIONAL,
     MR_PTX_MODE_POLICY_RANGE,
+    /* st.async, red.async without an mbarrier */
+    MR_PTX_MODE_PLAIN,
+    /* multimem */
+    MR_PTX_MODE_REDUCE,
+    MR_PTX_MODE_LOAD_REDUCE,
+    /* clusterlaunchcontrol */
+    MR_PTX_MODE_CANCEL,
+    MR_PTX_MODE_IS_CANCELED,
+    MR_PTX_MODE_FIRST_BLOCK,
+    MR_PTX_MODE_FIRST_BLOCK_X,
+    MR_PTX_MODE_FIRST_BLOCK_Y,
+    MR_PTX_MODE_FIRST_BLOCK_Z,
+    /* tensormap: a copy, or which number is replaced */
+    MR_PTX_MODE_MAP_COPY,
+    MR_PTX_MODE_MAP_ADDRESS,
+    MR_PTX_MODE_MAP_RANK,
+    MR_PTX_MODE_MAP_BOX,
+    MR_PTX_MODE_MAP_SIZE,
+    MR_PTX_MODE_MAP_STRIDE,
+    MR_PTX_MODE_MAP_STEP,
+    MR_PTX_MODE_MAP_TYPE,
+    MR_PTX_MODE_MAP_INTERLEAVE,
+    MR_PTX_MODE_MAP_SWIZZLE,
+    MR_PTX_MODE_MAP_FILL,
     /* griddepcontrol */
     MR_PTX_MODE_LAUNCH_DEPENDENTS,
     MR_PTX_MODE_WAIT,
@@ -316,11 +340,13 @@ enum mr_ptx_mode {
     MR_PTX_MODE_COPY_WAIT,
     MR_PTX_MODE_BULK,
     MR_PTX_MODE_BULK_REDUCE,
+    MR_PTX_MODE_BULK_MASK,
     MR_PTX_MODE_BULK_PREFETCH,
     /* the same of tensors: boxes, pixels in columns, four rows */
     MR_PTX_MODE_TENSOR_TILE,
     MR_PTX_MODE_TENSOR_COLUMNS,
     MR_PTX_MODE_TENSOR_ROWS,
+    MR_PTX_MODE_TENSOR_WIDE,
     MR_PTX_MODE_TENSOR_PREFETCH,
     /* mbarrier */
     MR_PTX_MODE_INIT,

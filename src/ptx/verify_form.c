@@ -172,6 +172,27 @@ static bool check_hint(struct verifier *verifier)
     return true;
 }
 
+/* tensormap.replace is for targets with a suffix, as setmaxnreg. */
+static bool check_map(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    const struct mr_ptx_operand *last = &inst->operands[inst->operand_count - 1], *place = &inst->operands[1];
+    static const uint8_t codes[] = {13, 3, 4, 2};
+    if (inst->mode == MR_PTX_MODE_MAP_COPY)
+        return last->kind != MR_PTX_OPERAND_IMM_INT || last->value == 128 ||
+               mr_ptx_verify_operand_error(verifier, last, "the size of a tensor map is 128");
+    if (mr_ptx_verify_is_version(verifier, 8, 3) && mr_ptx_verify_is_sm(verifier, 90) &&
+        !verifier->module->target_suffix)
+        return mr_ptx_verify_error(verifier, "'tensormap.replace' needs a target like sm_90a");
+    if (inst->operand_count == 3 && place->kind == MR_PTX_OPERAND_IMM_INT &&
+        (uint64_t)place->value > (inst->mode == MR_PTX_MODE_MAP_STRIDE ? 3 : 4))
+        return mr_ptx_verify_operand_error(verifier, place, "no such dimension");
+    if (inst->mode >= MR_PTX_MODE_MAP_TYPE && last->kind == MR_PTX_OPERAND_IMM_INT &&
+        (uint64_t)last->value >= codes[inst->mode - MR_PTX_MODE_MAP_TYPE])
+        return mr_ptx_verify_operand_error(verifier, last, "no such value");
+    return true;
+}
+
 /* setmaxnreg is for targets with a suffix: for one target's own features (sm_90a), or those of a family (sm_100f). */
 static bool check_register_count(struct verifier *verifier)
 {
@@ -206,7 +227,7 @@ bool mr_ptx_verify_form(struct verifier *verifier)
     bool hinted = inst->flags & MR_PTX_FLAG_CACHE_HINT;
     unsigned most = most_operands(inst), least = inst->mode == MR_PTX_MODE_COPY ? most - 1 : most;
     unsigned own = inst->operand_count - (hinted ? 1u : 0u);
-    if (inst->op == MR_PTX_OP_CP && (own > most || own < least))
+    if (inst->op == MR_PTX_OP_CP && inst->mode != MR_PTX_MODE_BULK_MASK && (own > most || own < least))
         return mr_ptx_verify_error(verifier, "'.L2::cache_hint' and a policy go together");
     switch (inst->op) {
     case MR_PTX_OP_CP:
@@ -215,6 +236,13 @@ bool mr_ptx_verify_form(struct verifier *verifier)
         return inst->mode < MR_PTX_MODE_BULK || inst->mode > MR_PTX_MODE_BULK_PREFETCH || check_bulk(verifier);
     case MR_PTX_OP_ST_BULK:
         return check_zeros(verifier);
+    case MR_PTX_OP_MULTIMEM:
+        if (inst->mode == MR_PTX_MODE_REDUCE && inst->semantics == MR_PTX_SEM_WEAK)
+            return mr_ptx_verify_error(verifier, "'multimem.red' has no '.weak'");
+        return (inst->mode == MR_PTX_MODE_LOAD_REDUCE ? MR_PTX_SEM_RELEASE : MR_PTX_SEM_ACQUIRE) != inst->semantics ||
+               mr_ptx_verify_error(verifier, "loads acquire, stores and reductions release");
+    case MR_PTX_OP_TENSORMAP:
+        return check_map(verifier);
     case MR_PTX_OP_MBARRIER:
         return check_mbarrier(verifier);
     case MR_PTX_OP_MMA:

@@ -140,9 +140,10 @@ static bool check_memory_value(struct verifier *verifier, const struct mr_ptx_op
 {
     const struct mr_ptx_inst *inst = verifier->inst;
     enum mr_ptx_type type = (enum mr_ptx_type)inst->type[0];
-    bool atomic = inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED || inst->op == MR_PTX_OP_ST_ASYNC;
+    bool atomic = inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED || inst->op == MR_PTX_OP_ST_ASYNC ||
+                  inst->mode == MR_PTX_MODE_LOAD_REDUCE;
     if (inst->vector == 1) {
-        if (is_dest && atomic && operand->kind == MR_PTX_OPERAND_SINK)
+        if (is_dest && atomic && inst->op != MR_PTX_OP_MULTIMEM && operand->kind == MR_PTX_OPERAND_SINK)
             return true;
         return is_dest ? mr_ptx_verify_dest(verifier, operand, type, !atomic)
                        : mr_ptx_verify_source(verifier, operand, type, !atomic);
@@ -242,7 +243,8 @@ static bool check_places(struct verifier *verifier, char letter, const struct mr
 {
     const struct mr_ptx_inst *inst = verifier->inst;
     unsigned rank = inst->geom >= MR_PTX_GEOM_4D ? inst->geom - MR_PTX_GEOM_4D + 4u : inst->geom - MR_PTX_GEOM_1D + 1u;
-    unsigned count = letter == 'I' ? rank - 2 : inst->mode == MR_PTX_MODE_TENSOR_ROWS ? 5 : rank;
+    bool wide = inst->mode == MR_PTX_MODE_TENSOR_WIDE;
+    unsigned count = letter == 'I' ? (wide ? 2 : rank - 2) : inst->mode == MR_PTX_MODE_TENSOR_ROWS ? 5 : rank;
     if (operand->kind != MR_PTX_OPERAND_VECTOR || operand->count != count)
         return mr_ptx_verify_operand_error(verifier, operand, "expected a vector of %u elements", count);
     for (uint8_t i = 0; i < operand->count; i++)
@@ -256,7 +258,8 @@ static bool check_places(struct verifier *verifier, char letter, const struct mr
 static bool check_form_letter(struct verifier *verifier, char letter, const struct mr_ptx_operand *operand)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
-    bool copies = inst->op == MR_PTX_OP_CP && inst->mode != MR_PTX_MODE_COPY_ARRIVE;
+    bool copies =
+        (inst->op == MR_PTX_OP_CP && inst->mode != MR_PTX_MODE_COPY_ARRIVE) || inst->op == MR_PTX_OP_TENSORMAP;
     switch (letter) {
     case 'F':
     case '1':
@@ -272,6 +275,8 @@ static bool check_form_letter(struct verifier *verifier, char letter, const stru
     case 'C':
     case 'I':
         return check_places(verifier, letter, operand);
+    case 'N':
+        return check_address(verifier, operand, MR_PTX_SPACE_SHARED);
     case 'H':
         return check_address(verifier, operand, copies ? MR_PTX_SPACE_SHARED : (enum mr_ptx_space)inst->space);
     case 'J':
@@ -361,7 +366,8 @@ bool mr_ptx_verify_operands(struct verifier *verifier)
         if (*letters == '?')
             letters++;
         /* The cache policy is the last one, whatever was left out before it. */
-        if ((inst->flags & MR_PTX_FLAG_CACHE_HINT) && i == inst->operand_count - 1)
+        if ((inst->flags & MR_PTX_FLAG_CACHE_HINT) && i == inst->operand_count - 1 &&
+            inst->mode != MR_PTX_MODE_BULK_MASK)
             letter = 'l';
         if (!check_letter(verifier, letter, &inst->operands[i]))
             return false;

@@ -593,8 +593,7 @@ static void refusals(void **unused)
 {
     (void)unused;
     rig_refuses(HEAD ".visible .entry k() .reqnctapercluster 2, 1, 1 { ret; }\n", "cluster of more than one block");
-    rig_refuses(HEAD KERNEL("k") "multimem.ld_reduce.relaxed.sys.global.add.u32 %a1, [%in];\n" END,
-                "unsupported instruction 'multimem.ld_reduce");
+    rig_refuses(HEAD KERNEL("k") "wgmma.fence.sync.aligned;\n" END, "unsupported instruction 'wgmma.fence");
     rig_refuses(
         HEAD KERNEL(
             "k") "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::1 [%s], [%in, {%t}], [%s];\n" END,

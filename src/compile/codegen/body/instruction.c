@@ -61,6 +61,9 @@ static bool has_effects(const struct mr_ptx_inst *inst)
     case MR_PTX_OP_ST_ASYNC:
     case MR_PTX_OP_RED_ASYNC:
     case MR_PTX_OP_ST_BULK:
+    case MR_PTX_OP_TENSORMAP:
+    case MR_PTX_OP_MULTIMEM:
+    case MR_PTX_OP_CLUSTERLAUNCHCONTROL:
         return true;
     default:
         return false;

@@ -266,6 +266,78 @@ static void emit_remote(struct cg *g, const struct mr_ptx_inst *inst)
     bulk_call(g, inst, to, in_memory(g, from), cg_int(g, unit->i32, (uint64_t)bytes * count), barrier, 0);
 }
 
+/* Those that no mbarrier hears of are a store or a reduction like others; with a scope alone they release, too. */
+static bool emit_plain(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    struct mr_ptx_inst plain = *inst;
+    bool stores = inst->op == MR_PTX_OP_ST_ASYNC;
+    plain.op = stores ? MR_PTX_OP_ST : MR_PTX_OP_RED;
+    plain.form = 0;
+    plain.flags &= ~MR_PTX_FLAG_MMIO;
+    if (plain.scope != MR_PTX_SCOPE_NONE && plain.semantics == MR_PTX_SEM_NONE)
+        plain.semantics = MR_PTX_SEM_RELEASE;
+    return stores ? cg_emit_memory(g, &plain) : cg_emit_atomic(g, &plain);
+}
+
+/* multimem: there are no addresses of several devices' memory. At others a store or a reduction is an ordinary one on
+ * hardware, and a load is a fault. */
+static bool emit_multimem(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    struct mr_ptx_inst plain = *inst;
+    plain.form = 0;
+    plain.op = inst->mode == MR_PTX_MODE_REDUCE ? MR_PTX_OP_RED : MR_PTX_OP_ST;
+    if (inst->mode != MR_PTX_MODE_LOAD_REDUCE)
+        return plain.op == MR_PTX_OP_ST ? cg_emit_memory(g, &plain) : cg_emit_atomic(g, &plain);
+    LLVMBasicBlockRef bad = cg_new_block(g, "no.multicast"), on = cg_new_block(g, "on");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, g->now.exec, cg_mask_zero(g), ""), bad, on);
+    LLVMPositionBuilderAtEnd(g->b, bad);
+    cg_emit_trap(g, MR_TRAP_NO_MULTICAST);
+    LLVMBuildUnreachable(g->b);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    return true;
+}
+
+/* A bulk copy of those bytes of each 16 that a mask names. */
+static void emit_masked(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef bits = cg_source(g, &inst->operands[inst->operand_count - 1], cg_int_type(g, 16));
+    LLVMValueRef args[5] = {g->now.exec, address_of(g, &inst->operands[0], inst->space, 16),
+                            address_of(g, &inst->operands[1], inst->space2, 16),
+                            in_memory(g, cg_source(g, &inst->operands[2], g->unit->i32)),
+                            in_memory(g, cg_resize(g, bits, g->unit->i32, false))};
+    cg_touch_service(g, cg_touch_flags(g, &inst->operands[0], inst->space, MR_SITE_WRITE));
+    cg_runtime_call(g, offsetof(struct mr_runtime, copy_masked), g->unit->void_type, args, 5);
+}
+
+/* tensormap.cp_fenceproxy: the warp copies 128 bytes; every lane has the same addresses. */
+static void emit_map_copy(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef to = address_of(g, &inst->operands[0], MR_PTX_SPACE_GLOBAL, 1);
+    LLVMValueRef from = address_of(g, &inst->operands[1], MR_PTX_SPACE_SHARED, 1);
+    LLVMValueRef size = cg_splat(g, number(g, 128));
+    bulk_call(g, inst, to, from, size, NULL, 0);
+    LLVMBuildFence(g->b, LLVMAtomicOrderingRelease, false, "");
+}
+
+/* tensormap.replace: what a map has is the runtime's business. */
+static void emit_map_change(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    const struct mr_ptx_operand *last = &inst->operands[inst->operand_count - 1];
+    unsigned dimension = inst->operand_count == 3 ? (unsigned)inst->operands[1].value : 0;
+    bool wide = inst->mode == MR_PTX_MODE_MAP_ADDRESS || inst->mode == MR_PTX_MODE_MAP_STRIDE;
+    struct cg_address address;
+    cg_address(g, &inst->operands[0], inst->space, &address);
+    cg_check_alignment(g, &inst->operands[0], &address, 64);
+    cg_touch(g, &address, 128, cg_touch_flags(g, &inst->operands[0], inst->space, MR_SITE_WRITE));
+    LLVMValueRef args[6] = {g->now.exec,
+                            number(g, (unsigned)inst->mode - MR_PTX_MODE_MAP_ADDRESS + MR_MAP_ADDRESS),
+                            number(g, dimension),
+                            number(g, inst->line),
+                            in_memory(g, cg_address_vector(g, &address)),
+                            in_memory(g, wide_source(g, last, wide ? 64 : 32))};
+    cg_runtime_call(g, offsetof(struct mr_runtime, change_map), g->unit->void_type, args, 6);
+}
+
 /* st.bulk: a copy in bulk of zeros. Sizes are below 2^24. */
 static void emit_zeros(struct cg *g, const struct mr_ptx_inst *inst)
 {
@@ -290,9 +362,13 @@ static void emit_cp(struct cg *g, const struct mr_ptx_inst *inst)
     case MR_PTX_MODE_BULK_REDUCE:
         emit_bulk(g, inst);
         break;
+    case MR_PTX_MODE_BULK_MASK:
+        emit_masked(g, inst);
+        break;
     case MR_PTX_MODE_TENSOR_TILE:
     case MR_PTX_MODE_TENSOR_COLUMNS:
     case MR_PTX_MODE_TENSOR_ROWS:
+    case MR_PTX_MODE_TENSOR_WIDE:
         cg_emit_tensor(g, inst);
         break;
     default:
@@ -315,8 +391,16 @@ bool cg_emit_async(struct cg *g, const struct mr_ptx_inst *inst)
         g->now.lanes = CG_LANES;
         emit_zeros(g, inst);
         return true;
+    case MR_PTX_OP_MULTIMEM:
+        return emit_multimem(g, inst);
+    case MR_PTX_OP_TENSORMAP:
+        g->now.lanes = CG_LANES;
+        (inst->mode == MR_PTX_MODE_MAP_COPY ? emit_map_copy : emit_map_change)(g, inst);
+        return true;
     case MR_PTX_OP_ST_ASYNC:
     case MR_PTX_OP_RED_ASYNC:
+        if (inst->mode == MR_PTX_MODE_PLAIN)
+            return emit_plain(g, inst);
         g->now.lanes = CG_LANES;
         emit_remote(g, inst);
         return true;
@@ -337,9 +421,40 @@ static void emit_mapa(struct cg *g, const struct mr_ptx_inst *inst)
     cg_write(g, &inst->operands[0], cg_select(g, own, a, cg_int(g, type, nowhere)));
 }
 
+/* clusterlaunchcontrol. An answer's 128 bits are ours: a word that says whether there is a block, and its place. */
+static void emit_cancel(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    struct cg_unit *unit = g->unit;
+    if (inst->mode == MR_PTX_MODE_CANCEL) {
+        g->now.lanes = CG_LANES;
+        LLVMValueRef args[3] = {g->now.exec, address_of(g, &inst->operands[0], MR_PTX_SPACE_SHARED, 16),
+                                address_of(g, &inst->operands[1], MR_PTX_SPACE_SHARED, 8)};
+        cg_runtime_call(g, offsetof(struct mr_runtime, cancel), unit->void_type, args, 3);
+        return;
+    }
+    LLVMTypeRef i128 = cg_int_type(g, 128);
+    LLVMValueRef answer = cg_source(g, &inst->operands[1], i128), words[4];
+    for (unsigned i = 0; i < 4; i++)
+        words[i] = cg_resize(g, LLVMBuildLShr(g->b, answer, cg_int(g, i128, (uint64_t)i * 32), ""), unit->i32, false);
+    if (inst->mode == MR_PTX_MODE_IS_CANCELED) {
+        cg_write(g, &inst->operands[0], LLVMBuildICmp(g->b, LLVMIntNE, words[0], cg_int(g, unit->i32, 0), ""));
+        return;
+    }
+    if (inst->mode != MR_PTX_MODE_FIRST_BLOCK) {
+        cg_write(g, &inst->operands[0], words[1 + inst->mode - MR_PTX_MODE_FIRST_BLOCK_X]);
+        return;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        if (inst->operands[0].elements[i].kind != MR_PTX_OPERAND_SINK)
+            cg_write(g, &inst->operands[0].elements[i], words[(i + 1) % 4]);
+}
+
 bool cg_emit_cluster(struct cg *g, const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
+    case MR_PTX_OP_CLUSTERLAUNCHCONTROL:
+        emit_cancel(g, inst);
+        return true;
     case MR_PTX_OP_MAPA:
         emit_mapa(g, inst);
         return true;

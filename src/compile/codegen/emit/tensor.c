@@ -47,9 +47,11 @@ static void put_numbers(struct cg *g, size_t offset, const struct mr_ptx_operand
 void cg_emit_tensor(struct cg *g, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_operand *operands = inst->operands;
-    bool loads = inst->space != MR_PTX_SPACE_GLOBAL, columns = inst->mode == MR_PTX_MODE_TENSOR_COLUMNS;
+    bool loads = inst->space != MR_PTX_SPACE_GLOBAL, wide = inst->mode == MR_PTX_MODE_TENSOR_WIDE;
+    bool columns = wide || inst->mode == MR_PTX_MODE_TENSOR_COLUMNS;
     unsigned own = inst->operand_count - ((inst->flags & MR_PTX_FLAG_CACHE_HINT) != 0), next = 4;
-    unsigned mode = columns                                 ? MR_TENSOR_COLUMNS
+    unsigned mode = wide                                    ? MR_TENSOR_WIDE
+                    : columns                               ? MR_TENSOR_COLUMNS
                     : inst->mode == MR_PTX_MODE_TENSOR_ROWS ? MR_TENSOR_ROWS
                                                             : MR_TENSOR_TILE;
     unsigned rank = inst->geom >= MR_PTX_GEOM_4D ? inst->geom - MR_PTX_GEOM_4D + 4u : inst->geom - MR_PTX_GEOM_1D + 1u;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensor maps that kernels change. What is no map stays as it is; what is none afterwards the next copy finds out. */
+#include "kernel/executor.h"
+
+#include <string.h>
+
+#include "kernel/tensor.h"
+
+/* The instruction's numbers of types, as those of the host. */
+static uint8_t type_of(uint64_t value)
+{
+    static const uint8_t types[] = {
+        CU_TENSOR_MAP_DATA_TYPE_UINT8,       CU_TENSOR_MAP_DATA_TYPE_UINT16,   CU_TENSOR_MAP_DATA_TYPE_UINT32,
+        CU_TENSOR_MAP_DATA_TYPE_INT32,       CU_TENSOR_MAP_DATA_TYPE_UINT64,   CU_TENSOR_MAP_DATA_TYPE_INT64,
+        CU_TENSOR_MAP_DATA_TYPE_FLOAT16,     CU_TENSOR_MAP_DATA_TYPE_FLOAT32,  CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
+        CU_TENSOR_MAP_DATA_TYPE_FLOAT64,     CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+        CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ};
+    return types[value];
+}
+
+static void change(struct mr_tensor_map *map, uint32_t field, uint32_t dimension, uint64_t value)
+{
+    switch (field) {
+    case MR_MAP_ADDRESS:
+        map->address = value;
+        break;
+    case MR_MAP_RANK:
+        map->rank = (uint8_t)(value + 1);
+        break;
+    case MR_MAP_BOX:
+        map->box[dimension] = (uint16_t)value;
+        break;
+    case MR_MAP_SIZE:
+        map->last[dimension] = (uint32_t)value - 1;
+        break;
+    case MR_MAP_STRIDE:
+        if (dimension < MR_TENSOR_RANK - 1)
+            map->stride[dimension] = value;
+        break;
+    case MR_MAP_STEP:
+        map->step[dimension] = (uint8_t)value;
+        break;
+    case MR_MAP_TYPE:
+        map->type = type_of(value);
+        break;
+    case MR_MAP_INTERLEAVE:
+        map->interleave = (uint8_t)value;
+        break;
+    case MR_MAP_SWIZZLE:
+        map->swizzle = (uint8_t)value;
+        break;
+    default:
+        map->nans = value != 0;
+        break;
+    }
+}
+
+void mr_change_map(struct mr_block *block, uint32_t mask, uint32_t field, uint32_t dimension, uint32_t line,
+                   const uint64_t *map, const uint64_t *value)
+{
+    (void)block, (void)line;
+    for (; mask; mask &= mask - 1) {
+        int lane = __builtin_ctz(mask);
+        struct mr_tensor_map *place = (struct mr_tensor_map *)(uintptr_t)map[lane], changed;
+        memcpy(&changed, place, sizeof changed);
+        if (changed.mark != MR_TENSOR_MAP_MARK)
+            continue;
+        change(&changed, field, dimension, value[lane]);
+        memcpy(place, &changed, sizeof changed);
+    }
+}
