@@ -16,7 +16,11 @@
 #include "base/alloc.h"
 #include "ptx/parse.h"
 
+/* The table begins with a bucket for so many bytes of text, so that it hardly ever grows: that looks at each atom once
+ * more, which in a long text is in no cache. */
 #define BUCKETS_FIRST 1024u
+#define BUCKETS_MOST (1u << 22)
+#define BYTES_OF_A_NAME 32u
 
 static uint32_t hash_name(const char *name, size_t length)
 {
@@ -29,6 +33,8 @@ static uint32_t hash_name(const char *name, size_t length)
 static void grow_buckets(struct parser *parser)
 {
     size_t count = parser->bucket_count ? parser->bucket_count * 2 : BUCKETS_FIRST;
+    while (!parser->bucket_count && count < BUCKETS_MOST && count < parser->module->text_length / BYTES_OF_A_NAME)
+        count *= 2;
     struct atom **buckets = mr_ptx_new(parser, count, sizeof *buckets);
     for (size_t i = 0; i < parser->bucket_count; i++) {
         for (struct atom *atom = parser->buckets[i], *next; atom; atom = next) {
