@@ -86,14 +86,12 @@ def masked():
     yield "cp.async.bulk.global.shared::cta.bulk_group.cp_mask.L2::cache_hint [rd1],[r2],r3,rd4,h1;"
     yield "cp.reduce.async.bulk.global.shared::cta.bulk_group.cp_mask.add.u32 [rd1],[r2],r3,h1;"
     kinds = "b8 u8 s8 b16 u16 s16 f16 b32 u32 s32 f32 b64 u64 s64 f64 b128".split()
-    spaces, orders = ("", ".global", ".shared", ".shared::cluster", ".local"), (".release", ".relaxed", ".weak", ".volatile", ".acquire", "")
-    for mmio, order, scope, space, vector, kind in itertools.product(("", ".mmio"), orders, ("", ".cta", ".cluster", ".gpu", ".sys"), spaces, ("", ".v2", ".v4"), kinds):
+    spaces, orders = ("", ".global", ".shared"), (".release", ".relaxed", ".weak", ".volatile", ".acquire", "")
+    for mmio, order, scope, space, vector, kind in itertools.product(("", ".mmio"), orders, ("", ".cta", ".cluster", ".gpu", ".sys"), spaces, ("", ".v2"), kinds):
         held = {"f32": "f", "f64": "d", "b128": "q", "f16": "h"}.get(kind, "rd" if "64" in kind else "h" if kind[1:] in ("8", "16") else "r")
         value = f"{held}1" if not vector else "{" + numbers(held, int(vector[2:])) + "}"
-        if held == "q" and vector == ".v4":
-            continue
         yield f"st.async{mmio}{order}{scope}{space}{vector}.{kind} [rd8],{value};"
-    for mmio, order, scope, space, what, kind in itertools.product(("", ".mmio"), orders, ("", ".cta", ".cluster", ".gpu", ".sys"), spaces, "add min max inc dec and or xor exch cas".split(), kinds):
+    for mmio, order, scope, space, what, kind in itertools.product(("", ".mmio"), orders, ("", ".cta", ".cluster", ".gpu", ".sys"), spaces, "add min max inc dec and or xor".split(), kinds[7:]):
         held = {"f32": "f", "f64": "d", "b128": "q", "f16": "h"}.get(kind, "rd" if "64" in kind else "h" if kind[1:] in ("8", "16") else "r")
         yield f"red.async{mmio}{order}{scope}{space}.{what}.{kind} [rd8],{held}1;"
     for text in ("st.async.release.gpu.global.b32 [r1],r2", "st.async.release.gpu.global.b32 [gv],r2", "st.async.release.gpu.b32 [r1],r2", "st.async.release.gpu.b32 [sv],r2", "st.async.release.gpu.b32 [lv],r2",
