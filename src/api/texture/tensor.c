@@ -120,6 +120,9 @@ static struct mr_tensor_map begun(const struct description *d)
         if (i > 0)
             map.stride[i - 1] = d->stride[i - 1];
     }
+    /* A kernel may raise the rank (tensormap.replace). */
+    for (unsigned i = d->rank; i < MR_TENSOR_RANK; i++)
+        map.step[i] = map.box[i] = 1;
     return map;
 }
 

@@ -309,11 +309,12 @@ static void emit_masked(struct cg *g, const struct mr_ptx_inst *inst)
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_masked), g->unit->void_type, args, 5);
 }
 
-/* tensormap.cp_fenceproxy: the warp copies 128 bytes; every lane has the same addresses. */
+/* tensormap.cp_fenceproxy: the warp copies 128 bytes; every lane has the same addresses, which hardware wants no more
+ * aligned than words. */
 static void emit_map_copy(struct cg *g, const struct mr_ptx_inst *inst)
 {
-    LLVMValueRef to = address_of(g, &inst->operands[0], MR_PTX_SPACE_GLOBAL, 1);
-    LLVMValueRef from = address_of(g, &inst->operands[1], MR_PTX_SPACE_SHARED, 1);
+    LLVMValueRef to = address_of(g, &inst->operands[0], MR_PTX_SPACE_GLOBAL, 4);
+    LLVMValueRef from = address_of(g, &inst->operands[1], MR_PTX_SPACE_SHARED, 4);
     LLVMValueRef size = cg_splat(g, number(g, 128));
     bulk_call(g, inst, to, from, size, NULL, 0);
     LLVMBuildFence(g->b, LLVMAtomicOrderingRelease, false, "");
