@@ -7,7 +7,7 @@ PREFIX ?= /usr/local/millrace
 # Tools of Debian's own come first, so that a Python or compiler elsewhere does not get in the way.
 export PATH := /usr/bin:/bin:$(PATH)
 
-.PHONY: all setup build demo test test-clients bench check install wheel clean
+.PHONY: all setup build demo test test-clients bench check install uninstall wheel sbom clean
 all: build
 
 setup:
@@ -42,12 +42,21 @@ check:
 	@scripts/check.sh
 
 install: build
-	@meson configure $(BUILD) --prefix=$(abspath $(PREFIX)) && meson install -C $(BUILD) --quiet && echo "millrace: installed under $(PREFIX)"
+	@meson configure $(BUILD) --prefix=$(abspath $(PREFIX)) && meson install -C $(BUILD) --quiet && \
+	    python3 scripts/uninstall.py --record $(BUILD) "$(DESTDIR)$(abspath $(PREFIX))" && echo "millrace: installed under $(PREFIX)"
+
+# Takes away what `make install` with the same PREFIX left there.
+uninstall:
+	@python3 scripts/uninstall.py "$(DESTDIR)$(abspath $(PREFIX))" && echo "millrace: nothing of it is left under $(PREFIX)"
 
 # For pip: dist/millrace_driver-*.whl.
 wheel: build
 	@scripts/setup.sh build package
 	@python3 packaging/wheel.py $(BUILD) dist
+
+# What is inside, for those who must know: dist/millrace.spdx.json.
+sbom: build
+	@python3 packaging/sbom.py $(BUILD) dist/millrace.spdx.json
 
 clean:
 	@rm -rf $(BUILD) $(BUILD)-*

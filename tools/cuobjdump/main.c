@@ -73,6 +73,7 @@ struct walk {
     bool good;
     unsigned ptx, elf;     /* images so far whose names counted */
     size_t containers, images;
+    bool alone;            /* the image is a file of its own */
     const char *member;    /* of an archive, until its first image is shown; or NULL */
     size_t member_length;
 };
@@ -98,9 +99,18 @@ static void describe(const struct mr_ptx_container_entry *entry)
         printf("ptxasOptions = %.*s\n", (int)entry->options_length, entry->options);
 }
 
-static bool is_wanted(const char *part, const char *name)
+/* Is a part of a list with commas in the name? */
+static bool is_wanted(const char *parts, const char *name)
 {
-    return part && (strcmp(part, "all") == 0 || strstr(name, part));
+    while (parts && *parts) {
+        char part[512];
+        size_t length = strcspn(parts, ",");
+        snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : 0), parts);
+        if (strcmp(part, "all") == 0 || (*part && strstr(name, part)))
+            return true;
+        parts += length + (parts[length] == ',');
+    }
+    return false;
 }
 
 /* An entry of PTX or machine code, whose contents are there. */
@@ -108,12 +118,17 @@ static void show(struct walk *walk, const struct mr_ptx_container_entry *entry, 
 {
     const struct request *request = walk->request;
     bool ptx = is_kind(entry, true);
+    if (request->architecture && request->architecture != entry->target)
+        return;
     unsigned number = ptx ? ++walk->ptx : ++walk->elf;
     const char *what = ptx ? "PTX" : "ELF", *extract = ptx ? request->extract_ptx : request->extract_elf;
     char name[512];
-    if (request->architecture && request->architecture != entry->target)
-        return;
-    snprintf(name, sizeof name, "%.400s.%u.sm_%u.%s", walk->base, number, entry->target, ptx ? "ptx" : "cubin");
+    if (walk->alone && !entry->target)
+        snprintf(name, sizeof name, "%.400s.%s", walk->base, ptx ? "ptx" : "cubin");
+    else if (walk->alone)
+        snprintf(name, sizeof name, "%.400s.sm_%u.%s", walk->base, entry->target, ptx ? "ptx" : "cubin");
+    else
+        snprintf(name, sizeof name, "%.400s.%u.sm_%u.%s", walk->base, number, entry->target, ptx ? "ptx" : "cubin");
     if (ptx ? request->list_ptx : request->list_elf)
         printf("%s file    %u: %s\n", what, number, name);
     if (is_wanted(extract, name)) {
@@ -124,8 +139,9 @@ static void show(struct walk *walk, const struct mr_ptx_container_entry *entry, 
         putchar('\n');
         walk->good &= toolkit_write(name, content->text, content->length);
     }
-    if (request->dump_ptx && ptx) {
+    if (request->dump_ptx)
         describe(entry);
+    if (request->dump_ptx && ptx) {
         putchar('\n');
         fwrite(content->text, 1, content->length, stdout);
         putchar('\n');
@@ -141,7 +157,7 @@ static bool see_entry(void *user, const struct mr_ptx_container_entry *entry)
     struct mr_ptx_text content;
     walk->images++;
     if (walk->member)
-        printf("member %.*s:\n", (int)walk->member_length, walk->member);
+        printf("\nmember %s:%.*s:\n", request->file, (int)walk->member_length, walk->member);
     walk->member = NULL;
     if (plain && (!request->architecture || request->architecture == entry->target))
         describe(entry);
@@ -224,8 +240,12 @@ static void look_at_image(struct walk *walk, const struct mr_text *bytes, bool p
         sscanf(found + 9, "%u.%u", &entry.major, &entry.minor);
     entry.data = (const unsigned char *)content.text;
     entry.size = content.length;
+    walk->alone = true;
     see_entry(walk, &entry);
 }
+
+static const char none_of[] =
+    "cuobjdump info    : No %s file found to extract from '%s'. You may try with -all option.\n";
 
 static bool look_at(const struct request *request)
 {
@@ -250,6 +270,10 @@ static bool look_at(const struct request *request)
         walk.good = toolkit_complain("this file is no program, library, object, fat binary or PTX:", request->file);
     if (walk.good && walk.images == 0)
         printf("cuobjdump info    : File '%s' does not contain device code\n", request->file);
+    if (walk.good && walk.images > 0 && request->list_elf && !walk.elf)
+        printf(none_of, "ELF", request->file);
+    if (walk.good && walk.images > 0 && request->list_ptx && !walk.ptx)
+        printf(none_of, "PTX", request->file);
     mr_text_clear(&bytes);
     mr_text_clear(&base);
     return walk.good;
