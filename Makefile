@@ -7,7 +7,7 @@ PREFIX ?= /usr/local/millrace
 # Tools of Debian's own come first, so that a Python or compiler elsewhere does not get in the way.
 export PATH := /usr/bin:/bin:$(PATH)
 
-.PHONY: all setup build demo test test-clients bench check install uninstall wheel sbom clean
+.PHONY: all setup build demo test test-clients bench check install uninstall wheel wheel-clang deb sbom clean
 all: build
 
 setup:
@@ -53,6 +53,16 @@ uninstall:
 wheel: build
 	@scripts/setup.sh build package
 	@python3 packaging/wheel.py $(BUILD) dist
+
+# clang 19 for pip: dist/millrace_clang-*.whl.
+wheel-clang:
+	@scripts/setup.sh build package
+	@python3 packaging/clang_wheel.py dist
+
+# For Debian: dist/*.deb.
+deb:
+	@scripts/setup.sh build package
+	@python3 packaging/deb.py dist
 
 # What is inside, for those who must know: dist/millrace.spdx.json.
 sbom: build

@@ -109,7 +109,7 @@ def glibc(root: pathlib.Path) -> int:
     versions = [0]
     for path in root.rglob("*"):
         if path.is_file() and path.suffix != ".a" and is_elf(path):
-            versions += [int(minor) for minor in re.findall(r"\bGLIBC_2\.(\d+)", run("readelf", "-VW", path))]
+            versions += [int(minor) for minor in re.findall(r"\bGLIBC_2\.(\d+) +Flags: none", run("readelf", "-VW", path))]
     return max(versions)
 
 
@@ -162,7 +162,7 @@ def main() -> None:
         (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: millrace\nRoot-Is-Purelib: false\nTag: {tag}\n")
         (info / "METADATA").write_text(
             f"Metadata-Version: 2.1\nName: {NAME.replace('_', '-')}\nVersion: {version}\nSummary: CUDA on the CPU, for machines without a GPU\nLicense: Apache-2.0\n"
-            "Requires-Python: >=3.10\nDescription-Content-Type: text/markdown\n\n" + (HERE / "README.md").read_text())
+            "Requires-Python: >=3.10\nProvides-Extra: clang\nRequires-Dist: millrace-clang; extra == 'clang'\nDescription-Content-Type: text/markdown\n\n" + (HERE / "README.md").read_text())
         # Not "millrace": pytest would take that for the module of `-p millrace`.
         (info / "entry_points.txt").write_text("[console_scripts]\nmillrace = millrace.__main__:main\n\n[pytest11]\nmillrace-option = millrace.pytest_plugin\n")
         output.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ their path, can only be led to Millrace's while they start.
 import ctypes
 import os
 import pathlib
+import shutil
 import sys
 
 __all__ = ["ROOT", "activate", "command", "is_active", "restart"]
@@ -21,8 +22,20 @@ ROOT = pathlib.Path(__file__).resolve().parent / "toolkit"
 _OURS = "libmillrace-"  # the driver opens these itself
 
 
+def _add_compiler() -> None:
+    """The package millrace_clang has the clang 19 that NVRTC and nvcc run, for machines without one: last in PATH."""
+    if shutil.which("clang-19"):
+        return
+    try:
+        import millrace_clang
+    except ImportError:
+        return
+    os.environ["PATH"] = os.pathsep.join(filter(None, (os.environ.get("PATH"), millrace_clang.folder())))
+
+
 def command() -> str:
-    """The path of the millrace command. A wheel holds no links, so the first call makes those that the libraries have."""
+    """The path of the millrace command, which finds a compiler after this call. A wheel holds no links, so the first call makes those that the libraries have."""
+    _add_compiler()
     for name in (ROOT / "lib").glob("lib*.so"):
         if not name.is_symlink() and not name.name.startswith(_OURS):
             target = name.read_text().removeprefix("INPUT(").rstrip(")\n")

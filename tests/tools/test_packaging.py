@@ -39,7 +39,7 @@ def commands():
 class Pages(unittest.TestCase):
     def test_each_command_has_one(self):
         self.assertGreater(len(commands()), 7)
-        for name in ("millrace", "nvcc", "ptxas", "fatbinary", "cuobjdump", *(f"millrace-{command}" for command in commands())):
+        for name in ("millrace", "nvcc", "ptxas", "fatbinary", "cuobjdump", "nvidia-smi", *(f"millrace-{command}" for command in commands())):
             page = (BUILD / "share/man/man1" / f"{name}.1").read_text()
             self.assertRegex(page, rf'^\.TH {name.upper()} 1 ')
             for section in ("NAME", "SYNOPSIS", "DESCRIPTION"):
@@ -140,6 +140,22 @@ class Installation(unittest.TestCase):
         self.assertEqual(len(known), len(first["packages"]) + len(first["files"]))
         for relation in first["relationships"]:
             self.assertLessEqual({relation["spdxElementId"], relation["relatedSpdxElement"]}, known)
+
+    def test_each_file_is_in_one_of_debians_packages(self):
+        packages = ROOT / "packaging/debian"
+        names = re.findall(r"^Package: (\S+)", (packages / "control").read_text(), re.MULTILINE)
+        self.assertEqual(names, ["libmillrace1", "millrace", "millrace-dev", "millrace-doc"])
+        patterns = []
+        for name in names[:3]:
+            lines = (packages / f"{name}.install").read_text().splitlines()
+            patterns += [line.removeprefix("usr/lib/*/millrace/") for line in lines if line.startswith("usr/lib/*/millrace/")]
+        for path in sorted(path for path in self.root.rglob("*") if path.is_symlink() or path.is_file()):
+            name = str(path.relative_to(self.root))
+            if name.split("/")[0] == "share" or name.startswith("lib/pkgconfig/"):  # debian/rules moves these
+                continue
+            # A folder's pattern has all that is in it; a star has no slash.
+            has = [pattern for pattern in patterns if re.match(re.escape(pattern).replace(r"\*", "[^/]*") + "(/|$)", name)]
+            self.assertEqual(len(has), 1, f"{name}: {has}")
 
     def test_the_archive_knows_its_folder(self):
         prefix = "/" + str(self.root.relative_to(self.path))

@@ -79,6 +79,19 @@ class Wheel(unittest.TestCase):
         self.assertEqual(self.do(self.bin / "python", "-m", "millrace", "run", "--", self.bin / "python", "-c", PROGRAM), "496\n")
         self.assertIn(str(self.site), self.do(self.bin / "python", "-m", "millrace", "info"))
 
+    def test_compiler_of_the_other_package(self):
+        """It is last in PATH where the machine has none, and not there where it has one."""
+        package, empty = self.site / "millrace_clang", self.path / "empty"
+        package.mkdir()
+        self.addCleanup(shutil.rmtree, package)
+        empty.mkdir()
+        (package / "__init__.py").write_text("def folder(): return '/of/clang'\n")
+        ask = "import os, millrace; millrace.command(); print(os.environ['PATH'])"
+        self.assertEqual(self.do(self.bin / "python", "-c", ask, PATH=str(empty)), f"{empty}:/of/clang\n")
+        (empty / "clang-19").write_text("#!/bin/sh\n")
+        (empty / "clang-19").chmod(0o755)
+        self.assertEqual(self.do(self.bin / "python", "-c", ask, PATH=str(empty)), f"{empty}\n")
+
     def test_activate(self):
         self.assertEqual(self.do(self.bin / "python", "-c", "import millrace; millrace.activate(); assert millrace.is_active()\n" + PROGRAM), "496\n")
         late = "import ctypes, millrace; ctypes.CDLL(LIBRARY)\ntry: millrace.activate()\nexcept RuntimeError: print('late')"
