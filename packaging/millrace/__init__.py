@@ -81,6 +81,12 @@ def activate() -> None:
         os.environ[variable] = os.pathsep.join(filter(None, (str(folder), os.environ.get(variable))))
     if "CUDA_HOME" not in os.environ and "CUDA_PATH" not in os.environ:
         os.environ["CUDA_HOME"] = os.environ["CUDA_PATH"] = str(ROOT)
+    flags = os.environ.get("XLA_FLAGS", "").split()
+    for name, value in (("--xla_gpu_cuda_data_dir", ROOT), ("--xla_gpu_autotune_level", 0)):
+        if not any(flag.startswith(name) for flag in flags):
+            flags.append(f"{name}={value}")
+    os.environ["XLA_FLAGS"] = " ".join(flags)
+    os.environ.setdefault("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1")
     os.environ.setdefault("TRITON_PTXAS_PATH", str(ROOT / "bin" / "ptxas"))
 
 

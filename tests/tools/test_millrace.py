@@ -48,6 +48,14 @@ class Run(unittest.TestCase):
         self.assertEqual(root, f"{own} {own}")
         self.assertEqual(millrace("run", "--", "sh", "-c", "echo $CUDA_HOME $CUDA_PATH", CUDA_HOME=None, CUDA_PATH="/own").stdout, "/own\n")
 
+    def test_xla_is_told(self):
+        """TensorFlow and JAX: flags that the user has not given."""
+        said = 'echo "$XLA_FLAGS" $JAX_SKIP_CUDA_CONSTRAINTS_CHECK; dirname $(dirname $(command -v nvcc))'
+        flags, own = millrace("run", "--", "sh", "-c", said, XLA_FLAGS=None, JAX_SKIP_CUDA_CONSTRAINTS_CHECK=None).stdout.splitlines()
+        self.assertEqual(flags, f"--xla_gpu_cuda_data_dir={own} --xla_gpu_autotune_level=0 1")
+        flags = millrace("run", "--", "sh", "-c", 'echo "$XLA_FLAGS"', XLA_FLAGS="--xla_gpu_autotune_level=4").stdout
+        self.assertEqual(flags, f"--xla_gpu_autotune_level=4 --xla_gpu_cuda_data_dir={own}\n")
+
     def test_status_passes(self):
         self.assertEqual(millrace("run", "--", "sh", "-c", "exit 42").returncode, 42)
         self.assertEqual(millrace("run", "sh", "-c", "exit 3").returncode, 3)

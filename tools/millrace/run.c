@@ -17,7 +17,9 @@ static const char usage[] =
     "\n"
     "Runs PROGRAM with Millrace's libcuda.so.1 first in LD_LIBRARY_PATH and Millrace's nvcc, ptxas and nvidia-smi\n"
     "first in PATH (for Triton also in TRITON_PTXAS_PATH, unless that is set). CUDA_HOME and CUDA_PATH name\n"
-    "Millrace's folder, unless one of them is set.\n"
+    "Millrace's folder, unless one of them is set. XLA_FLAGS gets --xla_gpu_cuda_data_dir and\n"
+    "--xla_gpu_autotune_level=0, unless it has them, and JAX_SKIP_CUDA_CONSTRAINTS_CHECK is 1, unless it is set: for\n"
+    "TensorFlow and JAX.\n"
     "--log, --log-file and --log-calls set MILLRACE_LOG, MILLRACE_LOG_FILE and MILLRACE_LOG_CALLS: what is logged, where\n"
     "to, and which calls of the driver API with their arguments ('cuMem*,cuLaunchKernel').\n"
     "The program's exit status is the command's. 127: the program was not found; 126: it could not be started.\n"
@@ -79,6 +81,31 @@ static bool name_root(const char *shims)
     return setenv("CUDA_HOME", root, 1) == 0 && setenv("CUDA_PATH", root, 1) == 0;
 }
 
+/* Puts the flag `name`, with its value, behind what XLA_FLAGS holds, unless it has it. */
+static bool add_xla_flag(const char *name, const char *value)
+{
+    const char *before = getenv("XLA_FLAGS");
+    if (before && strstr(before, name))
+        return true;
+    size_t size = (before ? strlen(before) : 0) + strlen(name) + strlen(value) + 3;
+    char *joined = malloc(size);
+    if (!joined)
+        return false;
+    snprintf(joined, size, "%s%s%s=%s", before ? before : "", before && *before ? " " : "", name, value);
+    bool done = setenv("XLA_FLAGS", joined, 1) == 0;
+    free(joined);
+    return done;
+}
+
+/* XLA takes no path with a blank: flags end there. */
+static bool name_for_xla(const char *shims)
+{
+    char root[PATH_MAX];
+    snprintf(root, sizeof root, "%.*s", (int)(strrchr(shims, '/') - shims), shims);
+    return (strchr(root, ' ') || add_xla_flag("--xla_gpu_cuda_data_dir", root)) &&
+           add_xla_flag("--xla_gpu_autotune_level", "0") && setenv("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1", 0) == 0;
+}
+
 bool tool_environment(const char *command)
 {
     struct tool_paths paths;
@@ -86,7 +113,7 @@ bool tool_environment(const char *command)
         return false;
     if (name_companion(paths.libraries) && prepend("LD_LIBRARY_PATH", paths.libraries) &&
         prepend("PATH", paths.shims) && name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas") &&
-        name_root(paths.shims))
+        name_root(paths.shims) && name_for_xla(paths.shims))
         return true;
     fprintf(stderr, "millrace %s: out of memory\n", command);
     return false;
