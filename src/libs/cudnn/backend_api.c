@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interface by descriptors. One engine does every graph that can be done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudnn_impl.h"
+#include "libs/cudnn/backend.h"
+#include "libs/cudnn/graph.h"
+
+/* Which names an attribute of a descriptor's type may have: hundreds, one after the other. */
+static const struct {
+    int type, first, last;
+} names[] = {
+    {CUDNN_BACKEND_POINTWISE_DESCRIPTOR, 0, 9},
+    {CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, 100, 106},
+    {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, 200, 204},
+    {CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, 300, 304},
+    {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, 400, 407},
+    {CUDNN_BACKEND_INTERMEDIATE_INFO_DESCRIPTOR, 500, 503},
+    {CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, 600, 601},
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, 700, 705},
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR, 706, 711},
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR, 712, 717},
+    {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, 750, 758},
+    {CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR, 770, 774},
+    {CUDNN_BACKEND_OPERATION_BN_FINALIZE_STATISTICS_DESCRIPTOR, 780, 796},
+    {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, 800, 804},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, 900, 913},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, 1000, 1012},
+    {CUDNN_BACKEND_LAYOUT_INFO_DESCRIPTOR, 1100, 1101},
+    {CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR, 1200, 1203},
+    {CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1300, 1308},
+    {CUDNN_BACKEND_MATMUL_DESCRIPTOR, 1500, 1503},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, 1520, 1527},
+    {CUDNN_BACKEND_REDUCTION_DESCRIPTOR, 1600, 1602},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, 1610, 1612},
+    {CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR, 1620, 1630},
+    {CUDNN_BACKEND_RESAMPLE_DESCRIPTOR, 1700, 1708},
+    {CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR, 1710, 1716},
+    {CUDNN_BACKEND_OPERATION_RESAMPLE_BWD_DESCRIPTOR, 1720, 1727},
+    {CUDNN_BACKEND_OPERATION_CONCAT_DESCRIPTOR, 1800, 1803},
+    {CUDNN_BACKEND_OPERATION_SIGNAL_DESCRIPTOR, 1900, 1904},
+    {CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR, 1950, 1953},
+    {CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR, 2000, 2014},
+    {CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR, 2100, 2110},
+    {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, 2200, 2201},
+    {CUDNN_BACKEND_OPERATION_EXPAND_BAND_MATRIX_DESCRIPTOR, 2250, 2257},
+    {CUDNN_BACKEND_OPERATION_CONTRACT_BAND_MATRIX_DESCRIPTOR, 2270, 2276},
+    {CUDNN_BACKEND_RNG_DESCRIPTOR, 2300, 2305},
+    {CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR, 2310, 2313},
+    {CUDNN_BACKEND_KERNEL_CACHE_DESCRIPTOR, 2400, 2402},
+    {CUDNN_BACKEND_OPERATION_BLOCK_SCALE_QUANTIZE_DESCRIPTOR, 2500, 2504},
+    {CUDNN_BACKEND_OPERATION_BLOCK_SCALE_DEQUANTIZE_DESCRIPTOR, 2600, 2605},
+    {CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, 2700, 2702},
+    {CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, 2800, 2810},
+    {CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR, 2851, 2862},
+    {CUDNN_BACKEND_OPERATION_MOE_GROUPED_MATMUL_DESCRIPTOR, 2900, 2908},
+};
+
+static bool has_name(cudnnBackendDescriptorType_t type, cudnnBackendAttributeName_t name)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].type == (int)type)
+            return (int)name >= names[i].first && (int)name <= names[i].last;
+    return false;
+}
+
+/* ---- the life of a descriptor ---- */
+
+static cudnnStatus_t create(const struct mr_form *form, cudnnBackendDescriptorType_t type, struct mr_descriptor **made)
+{
+    struct mr_descriptor *d = calloc(1, sizeof *d);
+    MR_WANT(d, CUDNN_STATUS_ALLOC_FAILED, "memory is short");
+    d->type = type;
+    d->references = 1;
+    *made = d;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t mr_cudnn_BackendCreateDescriptor(const struct mr_form *form, cudnnBackendDescriptorType_t descriptorType,
+                                               cudnnBackendDescriptor_t *descriptor)
+{
+    MR_POINTER(descriptor);
+    MR_WANT(descriptorType <= CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR, CUDNN_STATUS_NOT_SUPPORTED,
+            "there is no descriptor of type %d", (int)descriptorType);
+    return create(form, descriptorType, (struct mr_descriptor **)descriptor);
+}
+
+cudnnStatus_t mr_cudnn_BackendDestroyDescriptor(const struct mr_form *form, cudnnBackendDescriptor_t descriptor)
+{
+    (void)form;
+    mr_descriptor_drop(descriptor);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t mr_cudnn_BackendInitialize(const struct mr_form *form, cudnnBackendDescriptor_t descriptor)
+{
+    MR_POINTER(descriptor);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t mr_cudnn_BackendSetAttribute(const struct mr_form *form, cudnnBackendDescriptor_t descriptor,
+                                           cudnnBackendAttributeName_t attributeName,
+                                           cudnnBackendAttributeType_t attributeType, int64_t elementCount,
+                                           const void *arrayOfElements)
+{
+    struct mr_descriptor *d = descriptor;
+    MR_POINTER(descriptor);
+    MR_WANT(!d->is_final, CUDNN_STATUS_NOT_INITIALIZED, "the descriptor is final already");
+    MR_WANT(elementCount >= 0, CUDNN_STATUS_BAD_PARAM, "%lld elements", (long long)elementCount);
+    MR_WANT(arrayOfElements || elementCount == 0, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "arrayOfElements is NULL");
+    MR_WANT(has_name(d->type, attributeName), CUDNN_STATUS_BAD_PARAM, "descriptors of type %d have no attribute %d",
+            (int)d->type, (int)attributeName);
+    MR_WANT(mr_attribute_size(attributeType), CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE,
+            "there are no attributes of type %d", (int)attributeType);
+    for (int64_t i = 0; attributeType == CUDNN_TYPE_BACKEND_DESCRIPTOR && i < elementCount; i++) {
+        const struct mr_descriptor *other = ((struct mr_descriptor *const *)arrayOfElements)[i];
+        MR_WANT(other, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "descriptor %lld is NULL", (long long)i);
+        MR_WANT(other->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "descriptor %lld is not final", (long long)i);
+    }
+    MR_WANT(mr_attribute_put(d, attributeName, attributeType, elementCount, arrayOfElements), CUDNN_STATUS_ALLOC_FAILED,
+            "memory is short");
+    return CUDNN_STATUS_SUCCESS;
+}
+
+/* ---- finalizing ---- */
+
+static bool is_operation(cudnnBackendDescriptorType_t type)
+{
+    switch ((int)type) {
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_RESAMPLE_BWD_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_CONCAT_DESCRIPTOR:
+    case CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What a descriptor of the type can't do without; zeros end the list. */
+static const struct {
+    int type, names[5];
+} wanted[] = {
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR,
+     {CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_ATTR_TENSOR_UNIQUE_ID,
+      CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT}},
+    {CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR,
+     {CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES,
+      CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS}},
+    {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, {CUDNN_ATTR_OPERATIONGRAPH_OPS}},
+    {CUDNN_BACKEND_ENGINE_DESCRIPTOR, {CUDNN_ATTR_ENGINE_OPERATION_GRAPH, CUDNN_ATTR_ENGINE_GLOBAL_INDEX}},
+    {CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, {CUDNN_ATTR_ENGINECFG_ENGINE}},
+    {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, {CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_ATTR_ENGINEHEUR_MODE}},
+    {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, {CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG}},
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+     {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y}},
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+     {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY}},
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+     {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY}},
+    {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, {CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR}},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR,
+     {CUDNN_ATTR_OPERATION_MATMUL_ADESC, CUDNN_ATTR_OPERATION_MATMUL_BDESC, CUDNN_ATTR_OPERATION_MATMUL_CDESC,
+      CUDNN_ATTR_OPERATION_MATMUL_DESC}},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR,
+     {CUDNN_ATTR_OPERATION_REDUCTION_DESC, CUDNN_ATTR_OPERATION_REDUCTION_XDESC, CUDNN_ATTR_OPERATION_REDUCTION_YDESC}},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
+     {CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS}},
+};
+
+static cudnnStatus_t check_wanted(const struct mr_form *form, const struct mr_descriptor *d)
+{
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (wanted[i].type == (int)d->type)
+            for (int k = 0; k < 5 && wanted[i].names[k]; k++)
+                MR_WANT(mr_attribute_of(d, (cudnnBackendAttributeName_t)wanted[i].names[k]), CUDNN_STATUS_BAD_PARAM,
+                        "attribute %d of the descriptor (type %d) is not set", wanted[i].names[k], (int)d->type);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+static cudnnStatus_t check_tensor(const struct mr_form *form, const struct mr_descriptor *d)
+{
+    const struct mr_attribute *dims = mr_attribute_of(d, CUDNN_ATTR_TENSOR_DIMENSIONS);
+    const struct mr_attribute *strides = mr_attribute_of(d, CUDNN_ATTR_TENSOR_STRIDES);
+    MR_WANT(dims->count == strides->count && dims->count <= CUDNN_DIM_MAX, CUDNN_STATUS_BAD_PARAM,
+            "%lld dimensions, %lld strides", (long long)dims->count, (long long)strides->count);
+    for (int64_t i = 0; i < dims->count; i++)
+        MR_WANT(((const int64_t *)dims->elements)[i] > 0, CUDNN_STATUS_BAD_PARAM, "dimension %lld is %lld",
+                (long long)i, (long long)((const int64_t *)dims->elements)[i]);
+    struct mr_tensor t = mr_backend_tensor(d);
+    MR_WANT(mr_dnn_size(t.type), CUDNN_STATUS_NOT_SUPPORTED, "tensors of type %d are not supported", (int)t.type);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+static cudnnStatus_t check_graph(const struct mr_form *form, const struct mr_descriptor *d)
+{
+    const struct mr_attribute *ops = mr_attribute_of(d, CUDNN_ATTR_OPERATIONGRAPH_OPS);
+    for (int64_t i = 0; i < ops->count; i++) {
+        const struct mr_descriptor *op = ((struct mr_descriptor *const *)ops->elements)[i];
+        MR_WANT(is_operation(op->type), CUDNN_STATUS_NOT_SUPPORTED, "operations of type %d are not supported",
+                (int)op->type);
+    }
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t mr_cudnn_BackendFinalize(const struct mr_form *form, cudnnBackendDescriptor_t descriptor)
+{
+    struct mr_descriptor *d = descriptor;
+    MR_POINTER(descriptor);
+    if (d->is_final)
+        return CUDNN_STATUS_SUCCESS;
+    MR_STEP(check_wanted(form, d));
+    switch ((int)d->type) {
+    case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
+        MR_STEP(check_tensor(form, d));
+        break;
+    case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
+        MR_STEP(check_graph(form, d));
+        break;
+    case CUDNN_BACKEND_ENGINE_DESCRIPTOR:
+        MR_WANT(mr_attribute_number(d, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, -1) == 0, CUDNN_STATUS_NOT_SUPPORTED,
+                "the only engine is number 0");
+        break;
+    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR: {
+        const struct mr_attribute *operations = mr_plan_operations(d);
+        MR_WANT(operations, CUDNN_STATUS_BAD_PARAM, "the plan's configuration leads to no graph");
+        MR_STEP(mr_plan_make(form->name, operations, &d->plan));
+        d->end_plan = mr_plan_end;
+        break;
+    }
+    default:
+        break;
+    }
+    d->is_final = true;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+/* ---- reading ---- */
+
+/* Makes the program's descriptor `to` what `from` is. */
+static cudnnStatus_t copy(const struct mr_form *form, struct mr_descriptor *to, const struct mr_descriptor *from)
+{
+    MR_POINTER(to);
+    MR_WANT(to->type == from->type, CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, "a descriptor of type %d is wanted",
+            (int)from->type);
+    for (const struct mr_attribute *a = from->attributes; a; a = a->next)
+        MR_WANT(mr_attribute_put(to, a->name, a->type, a->count, a->elements), CUDNN_STATUS_ALLOC_FAILED,
+                "memory is short");
+    to->is_final = from->is_final;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+/* The one configuration that there is, for a heuristic's graph: in the descriptor that the program holds ready. */
+static cudnnStatus_t give_config(const struct mr_form *form, const struct mr_descriptor *heuristic,
+                                 struct mr_descriptor *to)
+{
+    struct mr_descriptor *graph = mr_attribute_descriptor(heuristic, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH), *engine;
+    MR_POINTER(to);
+    MR_WANT(to->type == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE,
+            "a descriptor of an engine configuration is wanted");
+    MR_STEP(create(form, CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine));
+    int64_t index = 0;
+    bool done = mr_attribute_put(engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &graph) &&
+                mr_attribute_put(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &index) &&
+                mr_attribute_put(to, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
+    engine->is_final = to->is_final = true;
+    mr_descriptor_drop(engine);
+    MR_WANT(done, CUDNN_STATUS_ALLOC_FAILED, "memory is short");
+    return CUDNN_STATUS_SUCCESS;
+}
+
+/* Numbers that are not set but follow from what is. */
+static bool number_of(cudnnBackendAttributeName_t name, int64_t *number)
+{
+    switch ((int)name) {
+    case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
+        *number = 1;
+        return true;
+    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
+        *number = 0; /* block.h */
+        return true;
+    case CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED:
+        *number = 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
+cudnnStatus_t mr_cudnn_BackendGetAttribute(const struct mr_form *form, cudnnBackendDescriptor_t const descriptor,
+                                           cudnnBackendAttributeName_t attributeName,
+                                           cudnnBackendAttributeType_t attributeType, int64_t requestedElementCount,
+                                           int64_t *elementCount, void *arrayOfElements)
+{
+    const struct mr_descriptor *d = descriptor;
+    int64_t number, count = 0;
+    MR_POINTER(descriptor);
+    MR_WANT(d->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "the descriptor is not final");
+    MR_WANT(has_name(d->type, attributeName), CUDNN_STATUS_BAD_PARAM, "descriptors of type %d have no attribute %d",
+            (int)d->type, (int)attributeName);
+    MR_WANT(attributeName != CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION &&
+                attributeName != CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION,
+            CUDNN_STATUS_NOT_SUPPORTED, "plans can't be written as text");
+    bool room = arrayOfElements && requestedElementCount > 0;
+    const struct mr_attribute *a = mr_attribute_of(d, attributeName);
+    if (d->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR && attributeName == CUDNN_ATTR_ENGINEHEUR_RESULTS) {
+        count = 1;
+        if (room)
+            MR_STEP(give_config(form, d, *(struct mr_descriptor **)arrayOfElements));
+    } else if (number_of(attributeName, &number)) {
+        MR_WANT(attributeType == CUDNN_TYPE_INT64, CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE,
+                "the attribute is of 64 bits");
+        count = 1;
+        if (room)
+            *(int64_t *)arrayOfElements = number;
+    } else if (a) {
+        MR_WANT(a->type == attributeType, CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "the attribute has type %d",
+                (int)a->type);
+        count = a->count;
+        int64_t given = room ? (requestedElementCount < count ? requestedElementCount : count) : 0;
+        if (a->type != CUDNN_TYPE_BACKEND_DESCRIPTOR && given)
+            memcpy(arrayOfElements, a->elements, (size_t)given * mr_attribute_size(a->type));
+        for (int64_t i = 0; a->type == CUDNN_TYPE_BACKEND_DESCRIPTOR && i < given; i++)
+            MR_STEP(
+                copy(form, ((struct mr_descriptor **)arrayOfElements)[i], ((struct mr_descriptor **)a->elements)[i]));
+    }
+    if (elementCount)
+        *elementCount = count;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t mr_cudnn_BackendExecute(const struct mr_form *form, cudnnHandle_t handle,
+                                      cudnnBackendDescriptor_t executionPlan, cudnnBackendDescriptor_t variantPack)
+{
+    const struct mr_descriptor *plan = executionPlan, *pack = variantPack;
+    MR_STEP(mr_dnn_enter(form->name, handle));
+    MR_POINTER(executionPlan);
+    MR_POINTER(variantPack);
+    MR_WANT(plan->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
+                pack->type == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
+            CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, "a plan and a variant pack are wanted");
+    MR_WANT(plan->is_final && pack->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "a descriptor is not final");
+    return mr_plan_execute(form->name, handle, plan->plan, pack);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cuDNN's inside: handles, and how its functions fail.
+ *
+ * A function checks its descriptors and copies what it needs of them into a record; the record is submitted to the
+ * handle's stream (libs/math/work.h). So a descriptor may be changed or destroyed as soon as the function is back. */
+#ifndef MR_CUDNN_DNN_H
+#define MR_CUDNN_DNN_H
+
+#include <cuda.h>
+#include <cudnn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libs/math/form.h"
+#include "libs/math/work.h"
+
+struct cudnnContext {
+    CUcontext context; /* that was current when the handle was made */
+    CUstream stream;
+};
+
+/* The status, with a line in the log that says why. It is also what cudnnGetLastErrorString gives this thread. */
+cudnnStatus_t mr_dnn_bad(const char *function, cudnnStatus_t status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The handle's context is made current. NOT_INITIALIZED for NULL, or where the context is gone. */
+cudnnStatus_t mr_dnn_enter(const char *function, cudnnHandle_t handle) __attribute__((warn_unused_result));
+
+/* mr_math_submit on the handle's stream, with cuDNN's statuses. */
+cudnnStatus_t mr_dnn_submit(const char *function, cudnnHandle_t handle, uint64_t parts,
+                            void (*run)(void *record, uint64_t first, uint64_t end), const void *record, size_t size)
+    __attribute__((warn_unused_result));
+
+/* Returns the status from the function around it unless it is a success. */
+#define MR_STEP(call) \
+    do { \
+        cudnnStatus_t status_ = (call); \
+        if (status_ != CUDNN_STATUS_SUCCESS) \
+            return status_; \
+    } while (0)
+
+/* Fails the function around it, whose form is `form`, unless the condition holds. */
+#define MR_WANT(condition, status, ...) \
+    do { \
+        if (!(condition)) \
+            return mr_dnn_bad(form->name, status, __VA_ARGS__); \
+    } while (0)
+
+#define MR_POINTER(pointer) MR_WANT(pointer, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s is NULL", #pointer)
+
+#endif
