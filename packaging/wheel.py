@@ -116,7 +116,7 @@ def glibc(root: pathlib.Path) -> int:
 def licences(build: pathlib.Path, packages: set[str], folder: pathlib.Path) -> None:
     folder.mkdir(parents=True)
     shutil.copy(HERE.parent / "LICENSE", folder / "LICENSE")
-    text = ["Inside of this wheel, beside Millrace's own files:", ""]
+    text = [(HERE.parent / "NOTICE").read_text(), "Inside of this wheel, beside Millrace's own files:", ""]
     for package in sorted(packages | {package_of(pathlib.Path("/usr/lib/llvm-19/lib/libLLVMCore.a"))}):
         shutil.copy(f"/usr/share/doc/{package}/copyright", folder / f"{package}.txt")
         text.append(f"- from Debian's package {package}: its licence is in {package}.txt")

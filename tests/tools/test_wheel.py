@@ -115,6 +115,7 @@ class Wheel(unittest.TestCase):
         folder = next(self.site.glob("*.dist-info")) / "licenses"
         self.assertIn("llvm", (folder / "NOTICE").read_text())
         self.assertTrue((folder / "LICENSE").is_file())
+        self.assertIn("Hiroshima University", (folder / "NOTICE").read_text())
 
     def test_same_bits(self):
         self.make("second")
