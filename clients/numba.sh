@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # numba-cuda, unmodified from PyPI: clients/numba.sh BUILD
-# Runs the driver tests and the kernel tests that its wheel holds. Numba makes PTX with NVIDIA's libnvvm, which has no other source: it comes from PyPI
-# (nvidia-nvvm), as do the C++ headers that Numba's allocator includes (nvidia-cuda-cccl). NVRTC and the driver are Millrace's.
+# Runs the driver tests and the kernel tests that its wheel holds. It is installed as its users do it, in the newest versions: `pip install "numba-cuda[cu13]"`.
+# That brings NVIDIA's libraries along. Of these Numba uses libnvvm, which has no other source, and C++ headers; NVRTC, nvJitLink, the runtime and the
+# driver are Millrace's.
 . "$(dirname "$0")/common.sh"
 client_begin numba "${1:-build}"
-install numba-cuda-0.30.4 'numba-cuda==0.30.4' 'numba==0.68.*' 'cuda-core==1.2.*' 'cuda-bindings==13.3.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-cccl==13.0.*' \
-    pytest filecheck cffi scipy psutil ml-dtypes || exit 1
+install numba-cuda-newest 'numba-cuda[cu13]' pytest filecheck cffi scipy psutil ml-dtypes || exit 1
+"$venv/bin/pip" list --disable-pip-version-check 2>/dev/null | grep -iE '^(numba|cuda|nvidia|numpy)' | sed 's/^/    /'
 tests=$("$venv/bin/python" -c 'import importlib.util as u; print(u.find_spec("numba_cuda").submodule_search_locations[0])')/numba/cuda/tests
 
 modules_of() {
