@@ -295,7 +295,8 @@ static void look_into(struct doctor *doctor, const char *path, int folder)
     if (reason)
         doctor_say(doctor, DOCTOR_WRONG, "cache", "make it writable, make room, or name another in MILLRACE_CACHE_DIR",
                    "%s can't be written: %s; kernels are compiled again and again", path, strerror(reason));
-    DIR *files = fdopendir(dup(folder));
+    int copy = dup(folder);
+    DIR *files = copy >= 0 ? fdopendir(copy) : NULL;
     for (struct dirent *entry; files && (entry = readdir(files));)
         count_file(folder, entry->d_name, &census);
     if (files)

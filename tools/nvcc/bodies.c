@@ -137,7 +137,7 @@ static void note_token(const char *at, const char *end, struct declaration *decl
     if (declaration->parameters && declaration->last == ':' && declaration->before != ':' && *at != ':')
         declaration->initialisers = true;
     declaration->before = declaration->last_word ? 'a' : declaration->last;
-    declaration->last = end[-1];
+    declaration->last = (unsigned char)end[-1];
     declaration->last_word = word;
 }
 

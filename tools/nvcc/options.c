@@ -557,7 +557,10 @@ static void split(const char *text, struct mr_words *words)
         struct mr_text word = {.data = NULL};
         for (char quote = '\0'; *text && (quote || !strchr(" \t\r\n", *text)); text++) {
             if (*text == quote || (!quote && (*text == '"' || *text == '\''))) {
-                quote = quote ? '\0' : *text;
+                if (quote)
+                    quote = '\0';
+                else
+                    quote = *text;
                 continue;
             }
             if (*text == '\\' && text[1] && quote != '\'')

@@ -262,7 +262,8 @@ static const char folder_name[] = "millrace-nvcc-";
 /* Removes the files in an open folder, and the folder. */
 static void remove_folder(int parent, const char *name, int fd)
 {
-    DIR *files = fdopendir(dup(fd));
+    int copy = dup(fd);
+    DIR *files = copy >= 0 ? fdopendir(copy) : NULL;
     for (struct dirent *entry; files && (entry = readdir(files));)
         unlinkat(fd, entry->d_name, 0);
     if (files)
@@ -276,16 +277,17 @@ static void remove_left(const char *in)
 {
     enum { NEW_SECONDS = 60 };
     DIR *all = opendir(in);
-    for (struct dirent *entry; all && (entry = readdir(all));) {
+    int parent = all ? dirfd(all) : -1;
+    for (struct dirent *entry; parent >= 0 && (entry = readdir(all));) {
         struct stat status;
         if (strncmp(entry->d_name, folder_name, sizeof folder_name - 1) != 0)
             continue;
-        int fd = openat(dirfd(all), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int fd = openat(parent, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
             continue;
         if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && time(NULL) - status.st_mtime > NEW_SECONDS &&
             flock(fd, LOCK_EX | LOCK_NB) == 0)
-            remove_folder(dirfd(all), entry->d_name, fd);
+            remove_folder(parent, entry->d_name, fd);
         close(fd);
     }
     if (all)

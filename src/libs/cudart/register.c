@@ -147,12 +147,12 @@ void **__cudaRegisterFatBinary(void *fatCubin)
         return NULL;
     }
     pthread_mutex_init(&image->lock, NULL);
-    if (wrapper && wrapper->magic == WRAPPER_MAGIC && wrapper->data)
+    if (wrapper && wrapper->magic == WRAPPER_MAGIC && wrapper->data) {
         image->data = wrapper->data;
-    else
+        image->objects = wrapper->version == 2 ? wrapper->more : NULL;
+    } else {
         image->status = cudaErrorInvalidKernelImage;
-    if (image->data && wrapper->version == 2)
-        image->objects = wrapper->more;
+    }
     mr_rt_lock(&lock);
     image->next = images;
     images = image;

@@ -17,7 +17,7 @@ cudaError_t mr_cudaPointerGetAttributes_12(struct mr_pointer_attributes_12 *attr
 {
     struct cudaPointerAttributes found;
     cudaError_t status = mr_cudaPointerGetAttributes(attributes ? &found : NULL, ptr);
-    if (status == cudaSuccess)
+    if (status == cudaSuccess && attributes)
         memcpy(attributes, &found, sizeof *attributes);
     return status;
 }
@@ -53,7 +53,7 @@ cudaError_t mr_cudaGetTextureObjectResourceDesc_12(struct mr_resource_desc_12 *p
 {
     struct cudaResourceDesc found;
     cudaError_t status = mr_cudaGetTextureObjectResourceDesc(pResDesc ? &found : NULL, texObject);
-    if (status == cudaSuccess)
+    if (status == cudaSuccess && pResDesc)
         memcpy(pResDesc, &found, sizeof *pResDesc);
     return status;
 }
@@ -62,7 +62,7 @@ cudaError_t mr_cudaGetSurfaceObjectResourceDesc_12(struct mr_resource_desc_12 *p
 {
     struct cudaResourceDesc found;
     cudaError_t status = mr_cudaGetSurfaceObjectResourceDesc(pResDesc ? &found : NULL, surfObject);
-    if (status == cudaSuccess)
+    if (status == cudaSuccess && pResDesc)
         memcpy(pResDesc, &found, sizeof *pResDesc);
     return status;
 }
@@ -72,7 +72,7 @@ cudaError_t mr_cudaGetTextureObjectResourceViewDesc_12(struct mr_resource_view_d
 {
     struct cudaResourceViewDesc found;
     cudaError_t status = mr_cudaGetTextureObjectResourceViewDesc(pResViewDesc ? &found : NULL, texObject);
-    if (status == cudaSuccess)
+    if (status == cudaSuccess && pResViewDesc)
         memcpy(pResViewDesc, &found, sizeof *pResViewDesc);
     return status;
 }

@@ -196,7 +196,9 @@ static LLVMMetadataRef seen_before(struct types *types)
 static LLVMMetadataRef read_type(struct types *types) /* NOLINT(misc-no-recursion) */
 {
     LLVMDIBuilderRef lines = types->place->g->unit->lines;
-    char letter = types->at && *types->at ? *types->at++ : '\0';
+    char letter = '\0';
+    if (types->at && *types->at)
+        letter = *types->at++;
     if (letter == 'S')
         return seen_before(types);
     if (letter != 'P' && letter != 'K')
