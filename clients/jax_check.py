@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JAX from PyPI: operations, and a small transformer that trains, on the device beside JAX's own CPU backend."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+WIDTH, HEADS, WORDS, LENGTH, BATCH, STEPS = 32, 4, 50, 16, 8, 12
+
+
+def near(name, got, wanted, limit=2e-5):
+    error = np.max(np.abs(np.asarray(got) - np.asarray(wanted)) / (1 + np.abs(np.asarray(wanted))))
+    assert error <= limit, f"{name}: {error}"
+
+
+def both(name, function, *arguments, limit=2e-5):
+    results = []
+    for platform in ("cuda", "cpu"):
+        device = jax.devices(platform)[0]
+        result = jax.jit(function)(*[jax.device_put(a, device) for a in arguments])
+        assert result.devices() == {device}, f"{name} ran on {result.devices()}"
+        results.append(np.asarray(result))
+    near(name, *results, limit)
+
+
+def operations():
+    numbers = np.random.default_rng(1)
+    m = numbers.standard_normal((48, 48), "float32")
+    x, w = numbers.standard_normal((2, 12, 10, 3), "float32"), numbers.standard_normal((3, 3, 3, 8), "float32")
+
+    def convolution(x, w):
+        return jax.lax.conv_general_dilated(x, w, (2, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    both("matmul", lambda a: a @ a, m)
+    both("softmax", jax.nn.softmax, m)
+    both("layer norm", lambda a: (a - a.mean(-1, keepdims=True)) / jnp.sqrt(a.var(-1, keepdims=True) + 1e-5), m)
+    both("sort", jnp.sort, m)
+    both("scan", lambda a: jax.lax.scan(lambda c, r: (c + r, c * r), jnp.zeros(48), a)[1], m)
+    both("vmap", jax.vmap(lambda r: jnp.outer(r, r).sum(0)), m)
+    both("random", lambda a: a + jax.random.normal(jax.random.PRNGKey(0), a.shape), m)
+    both("convolution", convolution, x, w)
+    both("its gradients", lambda x, w: jax.grad(lambda w: jnp.sin(convolution(x, w)).sum())(w), x, w)
+    both("fft", lambda a: jnp.abs(jnp.fft.fft2(a)), m, limit=1e-4)
+    both("solve", lambda a: jnp.linalg.solve(a + 20 * jnp.eye(48), a), m)
+
+
+def weights():
+    keys = jax.random.split(jax.random.PRNGKey(0), 9)
+    shapes = {"word": (WORDS, WIDTH), "place": (LENGTH, WIDTH), "q": (WIDTH, WIDTH), "k": (WIDTH, WIDTH), "v": (WIDTH, WIDTH),
+              "out": (WIDTH, WIDTH), "up": (WIDTH, 4 * WIDTH), "down": (4 * WIDTH, WIDTH), "last": (WIDTH, WORDS)}
+    return {name: jax.random.normal(key, shape) * 0.1 for key, (name, shape) in zip(keys, shapes.items())}
+
+
+def norm(x):
+    return (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
+def transformer(w, text):
+    def heads(x):
+        return x.reshape(BATCH, LENGTH, HEADS, WIDTH // HEADS).transpose(0, 2, 1, 3)
+
+    x = w["word"][text] + w["place"]
+    h = norm(x)
+    q, k, v = heads(h @ w["q"]), heads(h @ w["k"]), heads(h @ w["v"])
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(WIDTH // HEADS)
+    scores = jnp.where(jnp.tril(jnp.ones((LENGTH, LENGTH), bool)), scores, -1e9)
+    x = x + (jax.nn.softmax(scores) @ v).transpose(0, 2, 1, 3).reshape(BATCH, LENGTH, WIDTH) @ w["out"]
+    x = x + jax.nn.gelu(norm(x) @ w["up"]) @ w["down"]
+    return norm(x) @ w["last"]
+
+
+def loss(w, text):
+    logs = jax.nn.log_softmax(transformer(w, text)[:, :-1])
+    return -jnp.take_along_axis(logs, text[:, 1:, None], -1).mean()
+
+
+@jax.jit
+def step(w, text):
+    value, gradients = jax.value_and_grad(loss)(w, text)
+    return jax.tree.map(lambda a, g: a - 0.1 * g, w, gradients), value
+
+
+def training(platform):
+    device = jax.devices(platform)[0]
+    text = jax.device_put(np.random.default_rng(3).integers(0, WORDS, (BATCH, LENGTH)), device)
+    w, losses = jax.device_put(weights(), device), []
+    for _ in range(STEPS):
+        w, value = step(w, text)
+        losses.append(float(value))
+    return losses
+
+
+def main():
+    assert jax.devices()[0].platform == "gpu", jax.devices()
+    jax.config.update("jax_default_matmul_precision", "highest")  # products of floats, not of TF32, which GPUs prefer
+    operations()
+    got, wanted = training("cuda"), training("cpu")
+    print("losses", [f"{a:.5f}" for a in got], [f"{a:.5f}" for a in wanted])
+    near("losses", got, wanted, 1e-3)
+    assert got[-1] < 0.9 * got[0], "the transformer does not learn"
+    print("all is right")
+
+
+main()
