@@ -39,6 +39,12 @@ struct cudnnLRNStruct {
     double alpha, beta, k;
 };
 
+struct cudnnDropoutStruct {
+    float p; /* the probability with which an element is dropped */
+    void *states; /* a struct mr_dropout_states (dropout.h) in the program's memory; NULL: nothing can be drawn */
+    uint64_t seed;
+};
+
 /* A factor that a program gives by host pointer: double for tensors of double, else float. */
 double mr_factor(const struct mr_tensor *t, const void *pointer);
 
