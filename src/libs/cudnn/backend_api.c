@@ -81,14 +81,14 @@ cudnnStatus_t mr_cudnn_BackendCreateDescriptor(const struct mr_form *form, cudnn
                                                cudnnBackendDescriptor_t *descriptor)
 {
     MR_POINTER(descriptor);
-    MR_WANT(descriptorType <= CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR, CUDNN_STATUS_NOT_SUPPORTED,
+    MR_WANT(descriptorType <= CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR, CUDNN_STATUS_ALLOC_FAILED,
             "there is no descriptor of type %d", (int)descriptorType);
     return create(form, descriptorType, (struct mr_descriptor **)descriptor);
 }
 
 cudnnStatus_t mr_cudnn_BackendDestroyDescriptor(const struct mr_form *form, cudnnBackendDescriptor_t descriptor)
 {
-    (void)form;
+    MR_WANT(descriptor, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "descriptor is NULL");
     mr_descriptor_drop(descriptor);
     return CUDNN_STATUS_SUCCESS;
 }
@@ -99,6 +99,25 @@ cudnnStatus_t mr_cudnn_BackendInitialize(const struct mr_form *form, cudnnBacken
     return CUDNN_STATUS_SUCCESS;
 }
 
+/* The type and the number of elements of a tensor's attribute. */
+static cudnnStatus_t check_of_tensor(const struct mr_form *form, cudnnBackendAttributeName_t name,
+                                     cudnnBackendAttributeType_t type, int64_t count)
+{
+    bool many = name == CUDNN_ATTR_TENSOR_DIMENSIONS || name == CUDNN_ATTR_TENSOR_STRIDES;
+    cudnnBackendAttributeType_t wanted = CUDNN_TYPE_INT64;
+    if (name == CUDNN_ATTR_TENSOR_DATA_TYPE)
+        wanted = CUDNN_TYPE_DATA_TYPE;
+    else if (name == CUDNN_ATTR_TENSOR_IS_VIRTUAL || name == CUDNN_ATTR_TENSOR_IS_BY_VALUE)
+        wanted = CUDNN_TYPE_BOOLEAN;
+    else if (name == CUDNN_ATTR_TENSOR_REORDERING_MODE)
+        wanted = CUDNN_TYPE_TENSOR_REORDERING_MODE;
+    else if (name == CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC)
+        wanted = CUDNN_TYPE_BACKEND_DESCRIPTOR;
+    MR_WANT(type == wanted, CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "attribute %d has type %d", (int)name, (int)wanted);
+    MR_WANT(many || count == 1, CUDNN_STATUS_BAD_PARAM, "attribute %d has one element", (int)name);
+    return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t mr_cudnn_BackendSetAttribute(const struct mr_form *form, cudnnBackendDescriptor_t descriptor,
                                            cudnnBackendAttributeName_t attributeName,
                                            cudnnBackendAttributeType_t attributeType, int64_t elementCount,
@@ -106,16 +125,18 @@ cudnnStatus_t mr_cudnn_BackendSetAttribute(const struct mr_form *form, cudnnBack
 {
     struct mr_descriptor *d = descriptor;
     MR_POINTER(descriptor);
-    MR_WANT(!d->is_final, CUDNN_STATUS_NOT_INITIALIZED, "the descriptor is final already");
+    MR_WANT(!d->is_final, CUDNN_STATUS_BAD_PARAM, "the descriptor is final already");
     MR_WANT(elementCount >= 0, CUDNN_STATUS_BAD_PARAM, "%lld elements", (long long)elementCount);
-    MR_WANT(arrayOfElements || elementCount == 0, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "arrayOfElements is NULL");
+    MR_WANT(arrayOfElements || elementCount == 0, CUDNN_STATUS_BAD_PARAM, "arrayOfElements is NULL");
     MR_WANT(has_name(d->type, attributeName), CUDNN_STATUS_BAD_PARAM, "descriptors of type %d have no attribute %d",
             (int)d->type, (int)attributeName);
     MR_WANT(mr_attribute_size(attributeType), CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE,
             "there are no attributes of type %d", (int)attributeType);
+    if (d->type == CUDNN_BACKEND_TENSOR_DESCRIPTOR)
+        MR_STEP(check_of_tensor(form, attributeName, attributeType, elementCount));
     for (int64_t i = 0; attributeType == CUDNN_TYPE_BACKEND_DESCRIPTOR && i < elementCount; i++) {
         const struct mr_descriptor *other = ((struct mr_descriptor *const *)arrayOfElements)[i];
-        MR_WANT(other, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "descriptor %lld is NULL", (long long)i);
+        MR_WANT(other, CUDNN_STATUS_BAD_PARAM, "descriptor %lld is NULL", (long long)i);
         MR_WANT(other->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "descriptor %lld is not final", (long long)i);
     }
     MR_WANT(mr_attribute_put(d, attributeName, attributeType, elementCount, arrayOfElements), CUDNN_STATUS_ALLOC_FAILED,
@@ -220,9 +241,8 @@ static cudnnStatus_t check_graph(const struct mr_form *form, const struct mr_des
 cudnnStatus_t mr_cudnn_BackendFinalize(const struct mr_form *form, cudnnBackendDescriptor_t descriptor)
 {
     struct mr_descriptor *d = descriptor;
-    MR_POINTER(descriptor);
-    if (d->is_final)
-        return CUDNN_STATUS_SUCCESS;
+    MR_WANT(descriptor, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "descriptor is NULL");
+    MR_WANT(!d->is_final, CUDNN_STATUS_BAD_PARAM, "the descriptor is final already");
     MR_STEP(check_wanted(form, d));
     switch ((int)d->type) {
     case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
@@ -309,7 +329,7 @@ cudnnStatus_t mr_cudnn_BackendGetAttribute(const struct mr_form *form, cudnnBack
     const struct mr_descriptor *d = descriptor;
     int64_t number, count = 0;
     MR_POINTER(descriptor);
-    MR_WANT(d->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "the descriptor is not final");
+    MR_WANT(d->is_final, CUDNN_STATUS_NOT_INITIALIZED, "the descriptor is not final");
     MR_WANT(has_name(d->type, attributeName), CUDNN_STATUS_BAD_PARAM, "descriptors of type %d have no attribute %d",
             (int)d->type, (int)attributeName);
     MR_WANT(attributeName != CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION &&
@@ -352,7 +372,7 @@ cudnnStatus_t mr_cudnn_BackendExecute(const struct mr_form *form, cudnnHandle_t 
     MR_POINTER(variantPack);
     MR_WANT(plan->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
                 pack->type == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
-            CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, "a plan and a variant pack are wanted");
+            CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "a plan and a variant pack are wanted");
     MR_WANT(plan->is_final && pack->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "a descriptor is not final");
     return mr_plan_execute(form->name, handle, plan->plan, pack);
 }

@@ -235,7 +235,7 @@ static cudnnStatus_t workspace(const struct mr_form *form, cudnnHandle_t handle,
 }
 
 #define ALGORITHM(kind, COUNT) \
-    MR_WANT((int)algo >= 0 && (int)algo < COUNT, CUDNN_STATUS_BAD_PARAM, "there is no algorithm %d", (int)algo)
+    MR_WANT((int)algo >= 0 && (int)algo < COUNT, CUDNN_STATUS_NOT_SUPPORTED, "there is no algorithm %d", (int)algo)
 
 cudnnStatus_t mr_cudnn_GetConvolutionForwardWorkspaceSize(const struct mr_form *form, cudnnHandle_t handle,
                                                           const cudnnTensorDescriptor_t xDesc,
@@ -286,10 +286,11 @@ cudnnStatus_t mr_cudnn_GetConvolutionBackwardFilterWorkspaceSize(
         size_t bytes; \
         MR_POINTER(returnedAlgoCount); \
         MR_POINTER(perfResults); \
-        MR_WANT(requestedAlgoCount >= 1, CUDNN_STATUS_BAD_PARAM, "%d algorithms are asked for", requestedAlgoCount); \
+        MR_WANT(requestedAlgoCount >= 0, CUDNN_STATUS_BAD_PARAM, "%d algorithms are asked for", requestedAlgoCount); \
         MR_STEP(workspace(form, handle, KIND, x, w, convDesc, y, &bytes)); \
-        *perfResults = (perf_t){.algo = ALGO, .time = -1, .memory = bytes, .determinism = CUDNN_DETERMINISTIC}; \
-        *returnedAlgoCount = 1; \
+        *returnedAlgoCount = requestedAlgoCount > 0; \
+        if (requestedAlgoCount > 0) \
+            *perfResults = (perf_t){.algo = ALGO, .time = -1, .memory = bytes, .determinism = CUDNN_DETERMINISTIC}; \
         return CUDNN_STATUS_SUCCESS; \
     } \
     cudnnStatus_t FIND_NAME(const struct mr_form *form, cudnnHandle_t handle, const first_t first, \
@@ -330,13 +331,15 @@ static cudnnStatus_t run(const struct mr_form *form, cudnnHandle_t handle, struc
 {
     MR_POINTER(alpha);
     MR_POINTER(beta);
-    MR_WANT(c->x_at && c->w_at && c->y_at, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "a tensor's address is NULL");
+    MR_WANT(c->x_at && c->w_at && c->y_at, CUDNN_STATUS_BAD_PARAM, "a tensor's address is NULL");
     bool wide = c->y.type == CUDNN_DATA_DOUBLE;
     c->alpha = wide ? *(const double *)alpha : *(const float *)alpha;
     c->beta = wide ? *(const double *)beta : *(const float *)beta;
     /* A workspace that is too small is a fault; none at all is not: there is memory of our own. */
     struct mr_convolution planned = *c;
-    MR_STEP(mr_convolution_plan(&planned));
+    cudnnStatus_t status = mr_convolution_plan(&planned);
+    if (status != CUDNN_STATUS_SUCCESS) /* as hardware has it, also where the tensors don't fit */
+        return status == CUDNN_STATUS_BAD_PARAM ? CUDNN_STATUS_NOT_SUPPORTED : status;
     mr_conv_drop(planned.conv);
     MR_WANT(!space || bytes >= planned.bytes, CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT,
             "the workspace has %zu bytes, %zu are needed", bytes, planned.bytes);
@@ -407,7 +410,7 @@ cudnnStatus_t mr_cudnn_ConvolutionBackwardBias(const struct mr_form *form, cudnn
     MR_POINTER(beta);
     MR_POINTER(dyDesc);
     MR_POINTER(dbDesc);
-    MR_WANT(dy && db, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "a tensor's address is NULL");
+    MR_WANT(dy && db, CUDNN_STATUS_BAD_PARAM, "a tensor's address is NULL");
     struct mr_sums sums = {.op = CUDNN_REDUCE_TENSOR_ADD,
                            .x = dyDesc->t,
                            .y = dbDesc->t,

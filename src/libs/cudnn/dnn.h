@@ -47,6 +47,6 @@ cudnnStatus_t mr_dnn_submit(const char *function, cudnnHandle_t handle, uint64_t
             return mr_dnn_bad(form->name, status, __VA_ARGS__); \
     } while (0)
 
-#define MR_POINTER(pointer) MR_WANT(pointer, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s is NULL", #pointer)
+#define MR_POINTER(pointer) MR_WANT(pointer, CUDNN_STATUS_BAD_PARAM, "%s is NULL", #pointer)
 
 #endif

@@ -68,7 +68,7 @@ static cudnnStatus_t submit(const struct mr_form *form, cudnnHandle_t handle, st
                             const struct cudnnDropoutStruct *dropout, size_t bytes)
 {
     MR_WANT(d->x.n && mr_tensor_same(&d->x, &d->y), CUDNN_STATUS_BAD_PARAM, "the tensors differ");
-    MR_WANT(d->x_at && d->y_at && d->kept, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "an address is NULL");
+    MR_WANT(d->x_at && d->y_at && d->kept, CUDNN_STATUS_BAD_PARAM, "an address is NULL");
     d->count = mr_tensor_count(&d->x);
     MR_WANT(bytes >= (size_t)(d->count + 7) / 8, CUDNN_STATUS_BAD_PARAM,
             "the reserve space has %zu bytes, wanted are %zu", bytes, (size_t)(d->count + 7) / 8);

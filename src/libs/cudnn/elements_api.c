@@ -109,7 +109,7 @@ cudnnStatus_t mr_cudnn_ActivationForward(const struct mr_form *form, cudnnHandle
     MR_POINTER(beta);
     MR_POINTER(xDesc);
     MR_POINTER(yDesc);
-    MR_WANT(x && y, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "a tensor's address is NULL");
+    MR_WANT(x && y, CUDNN_STATUS_BAD_PARAM, "a tensor's address is NULL");
     MR_WANT(mr_tensor_same(&xDesc->t, &yDesc->t) && xDesc->t.type == yDesc->t.type, CUDNN_STATUS_BAD_PARAM,
             "the tensors differ");
     MR_STEP(mr_activation_take(form->name, activationDesc, false, &p));
@@ -141,7 +141,7 @@ cudnnStatus_t mr_cudnn_ActivationBackward(const struct mr_form *form, cudnnHandl
     MR_POINTER(dyDesc);
     MR_POINTER(xDesc);
     MR_POINTER(dxDesc);
-    MR_WANT(x && dx && y && dy, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "a tensor's address is NULL");
+    MR_WANT(x && dx && y && dy, CUDNN_STATUS_BAD_PARAM, "a tensor's address is NULL");
     MR_WANT(mr_tensor_same(&xDesc->t, &dxDesc->t) && mr_tensor_same(&yDesc->t, &dyDesc->t) &&
                 mr_tensor_same(&xDesc->t, &yDesc->t),
             CUDNN_STATUS_BAD_PARAM, "the tensors differ");
@@ -164,7 +164,7 @@ static cudnnStatus_t transform(const struct mr_form *form, cudnnHandle_t handle,
                                const void *x_at, const struct mr_tensor *y, void *y_at, double alpha, double beta)
 {
     struct mr_pointwise p = mr_pointwise_of(CUDNN_POINTWISE_IDENTITY);
-    MR_WANT(x_at && y_at, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "a tensor's address is NULL");
+    MR_WANT(x_at && y_at, CUDNN_STATUS_BAD_PARAM, "a tensor's address is NULL");
     MR_WANT(x->n && mr_tensor_spreads(x, y), CUDNN_STATUS_BAD_PARAM, "the tensors don't fit");
     p.x = *x;
     p.y = *y;
@@ -305,7 +305,7 @@ cudnnStatus_t mr_cudnn_OpTensor(const struct mr_form *form, cudnnHandle_t handle
     MR_POINTER(aDesc);
     MR_POINTER(cDesc);
     bool both = opTensorDesc->op <= CUDNN_OP_TENSOR_MAX;
-    MR_WANT(A && C && (!both || (B && bDesc && alpha2)), CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "an operand is NULL");
+    MR_WANT(A && C && (!both || (B && bDesc && alpha2)), CUDNN_STATUS_BAD_PARAM, "an operand is NULL");
     struct mr_pointwise p = mr_pointwise_of(modes[opTensorDesc->op]);
     p.x = aDesc->t;
     p.y = cDesc->t;
@@ -425,7 +425,7 @@ cudnnStatus_t mr_cudnn_ReduceTensor(const struct mr_form *form, cudnnHandle_t ha
     MR_POINTER(beta);
     MR_POINTER(aDesc);
     MR_POINTER(cDesc);
-    MR_WANT(A && C, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "a tensor's address is NULL");
+    MR_WANT(A && C, CUDNN_STATUS_BAD_PARAM, "a tensor's address is NULL");
     MR_WANT(mr_tensor_spreads(&cDesc->t, &aDesc->t), CUDNN_STATUS_BAD_PARAM, "the result's dimensions don't fit");
     bool wanted = has_indices(reduceTensorDesc);
     MR_WANT(!wanted || reduceTensorDesc->index_type == CUDNN_32BIT_INDICES, CUDNN_STATUS_NOT_SUPPORTED,

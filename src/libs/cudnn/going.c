@@ -38,7 +38,7 @@ cudnnStatus_t mr_going_tensor(struct mr_going *going, const struct mr_descriptor
     const struct mr_place *place = mr_place_of(going->plan, uid);
     *at = place ? going->workspace + place->at : mr_given_place(going->pack, uid);
     if (!*at)
-        return mr_dnn_bad(going->function, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the variant pack has no tensor %lld",
+        return mr_dnn_bad(going->function, CUDNN_STATUS_BAD_PARAM, "the variant pack has no tensor %lld",
                           (long long)uid);
     return CUDNN_STATUS_SUCCESS;
 }
@@ -51,7 +51,7 @@ cudnnStatus_t mr_going_value(struct mr_going *going, const struct mr_descriptor 
     const void *at =
         going->pack ? mr_given_place(going->pack, mr_attribute_number(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, 0)) : number;
     if (!at)
-        return mr_dnn_bad(going->function, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the variant pack lacks a value");
+        return mr_dnn_bad(going->function, CUDNN_STATUS_BAD_PARAM, "the variant pack lacks a value");
     if (going->pack)
         mr_line_load((cudnnDataType_t)mr_attribute_number(d, CUDNN_ATTR_TENSOR_DATA_TYPE, 0), at, 0, 1, 1, true,
                      number);

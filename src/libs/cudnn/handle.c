@@ -36,7 +36,7 @@ cudnnStatus_t mr_cudnn_refuse(const char *function)
 cudnnStatus_t mr_dnn_enter(const char *function, cudnnHandle_t handle)
 {
     if (!handle)
-        return mr_dnn_bad(function, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the handle is NULL");
+        return mr_dnn_bad(function, CUDNN_STATUS_BAD_PARAM, "the handle is NULL");
     if (!mr_math_context(handle->context))
         return mr_dnn_bad(function, CUDNN_STATUS_NOT_INITIALIZED, "the handle's context is gone");
     return CUDNN_STATUS_SUCCESS;

@@ -96,7 +96,7 @@ static cudnnStatus_t forward(const struct mr_form *form, cudnnHandle_t handle, s
     do { \
         const void *const wanted_[] = {__VA_ARGS__}; \
         for (size_t i_ = 0; i_ < sizeof wanted_ / sizeof *wanted_; i_++) \
-            MR_WANT(wanted_[i_], CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "one of %s is NULL", #__VA_ARGS__); \
+            MR_WANT(wanted_[i_], CUDNN_STATUS_BAD_PARAM, "one of %s is NULL", #__VA_ARGS__); \
     } while (0)
 
 cudnnStatus_t mr_cudnn_BatchNormalizationForwardInference(

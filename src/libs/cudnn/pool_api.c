@@ -31,7 +31,7 @@ cudnnStatus_t mr_cudnn_SetPoolingNdDescriptor(const struct mr_form *form, cudnnP
     MR_WANT(mode <= CUDNN_POOLING_MAX_DETERMINISTIC, CUDNN_STATUS_BAD_PARAM, "there is no mode %d", (int)mode);
     MR_WANT(nbDims >= 1, CUDNN_STATUS_BAD_PARAM, "%lld dimensions", (long long)nbDims);
     MR_WANT(nbDims <= 3, CUDNN_STATUS_NOT_SUPPORTED, "%lld dimensions", (long long)nbDims);
-    MR_WANT(windowDimA && paddingA && strideA, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "an array is NULL");
+    MR_WANT(windowDimA && paddingA && strideA, CUDNN_STATUS_BAD_PARAM, "an array is NULL");
     struct cudnnPoolingStruct made = {.mode = mode, .nan = maxpoolingNanOpt, .space = (int)nbDims};
     for (int i = 0; i < nbDims; i++) {
         MR_WANT(windowDimA[i] >= 1 && paddingA[i] >= 0 && strideA[i] >= 1, CUDNN_STATUS_BAD_PARAM,
@@ -123,7 +123,7 @@ cudnnStatus_t mr_cudnn_GetPooling2dForwardOutputDim(const struct mr_form *form,
                                                     int *h, int *w)
 {
     int dims[4];
-    MR_WANT(n && c && h && w, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "a pointer is NULL");
+    MR_WANT(n && c && h && w, CUDNN_STATUS_BAD_PARAM, "a pointer is NULL");
     MR_STEP(mr_cudnn_GetPoolingNdForwardOutputDim(form, poolingDesc, inputTensorDesc, 4, dims));
     *n = dims[0];
     *c = dims[1];
@@ -161,7 +161,7 @@ cudnnStatus_t mr_cudnn_PoolingForward(const struct mr_form *form, cudnnHandle_t 
     struct mr_pool p;
     MR_STEP(mr_dnn_enter(form->name, handle));
     MR_STEP(take(form, poolingDesc, xDesc, yDesc, &p));
-    MR_WANT(alpha && beta && x && y, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "a pointer is NULL");
+    MR_WANT(alpha && beta && x && y, CUDNN_STATUS_BAD_PARAM, "a pointer is NULL");
     p.x_at = x;
     p.y_at = y;
     p.alpha = mr_factor(&yDesc->t, alpha);
@@ -182,8 +182,7 @@ cudnnStatus_t mr_cudnn_PoolingBackward(const struct mr_form *form, cudnnHandle_t
     MR_STEP(take(form, poolingDesc, xDesc, dyDesc, &p));
     MR_POINTER(yDesc);
     MR_POINTER(dxDesc);
-    MR_WANT(alpha && beta && dy && dx && (x || p.mode != MR_POOL_MAX), CUDNN_STATUS_BAD_PARAM_NULL_POINTER,
-            "a pointer is NULL");
+    MR_WANT(alpha && beta && dy && dx && (x || p.mode != MR_POOL_MAX), CUDNN_STATUS_BAD_PARAM, "a pointer is NULL");
     MR_WANT(mr_tensor_same(&xDesc->t, &dxDesc->t) && mr_tensor_same(&yDesc->t, &dyDesc->t), CUDNN_STATUS_BAD_PARAM,
             "the tensors differ");
     p.dx = dxDesc->t;

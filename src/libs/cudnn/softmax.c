@@ -102,7 +102,7 @@ cudnnStatus_t mr_cudnn_SoftmaxForward(const struct mr_form *form, cudnnHandle_t 
                                       const void *x, const void *beta, const cudnnTensorDescriptor_t yDesc, void *y)
 {
     MR_STEP(mr_dnn_enter(form->name, handle));
-    MR_WANT(alpha && beta && xDesc && yDesc && x && y, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "a pointer is NULL");
+    MR_WANT(alpha && beta && xDesc && yDesc && x && y, CUDNN_STATUS_BAD_PARAM, "a pointer is NULL");
     struct softmax s = {.x = xDesc->t,
                         .y = yDesc->t,
                         .x_at = x,
@@ -118,8 +118,7 @@ cudnnStatus_t mr_cudnn_SoftmaxBackward(const struct mr_form *form, cudnnHandle_t
                                        const void *beta, const cudnnTensorDescriptor_t dxDesc, void *dx)
 {
     MR_STEP(mr_dnn_enter(form->name, handle));
-    MR_WANT(alpha && beta && yDesc && dyDesc && dxDesc && y && dy && dx, CUDNN_STATUS_BAD_PARAM_NULL_POINTER,
-            "a pointer is NULL");
+    MR_WANT(alpha && beta && yDesc && dyDesc && dxDesc && y && dy && dx, CUDNN_STATUS_BAD_PARAM, "a pointer is NULL");
     struct softmax s = {.backward = true,
                         .x = yDesc->t,
                         .dy = dyDesc->t,
