@@ -218,9 +218,242 @@ static void dropout_in_graphs(void)
     end(&x), end(&y), end(&z);
 }
 
+/* ---- local response normalisation ---- */
+
+struct window {
+    int n;
+    double alpha, beta, k;
+};
+
+/* y of all elements of x, from the definition. */
+static void normalise(const struct window *by, const struct images *x, const double *from, double *y)
+{
+    int behind = (by->n - 1) / 2;
+    EACH(*x)
+    {
+        double sum = 0;
+        for (int i = c - behind; i < c - behind + by->n; i++)
+            if (i >= 0 && i < x->c)
+                sum += pow(from[place(x, n, i, h, w)], 2);
+        size_t at = place(x, n, c, h, w);
+        y[at] = from[at] * pow(by->k + by->alpha / by->n * sum, -by->beta);
+    }
+}
+
+static void response(bool last)
+{
+    struct window by = {1 + draw(8), 0.01 * (1 + draw(300)), 0.25 * (1 + draw(6)), 0.5 * (1 + draw(6))};
+    struct images x = make(1 + draw(2), 1 + draw(9), 1 + draw(4), 1 + draw(4), last),
+                  y = make(x.n, x.c, x.h, x.w, draw(2)), dy = make(x.n, x.c, x.h, x.w, draw(2)),
+                  dx = make(x.n, x.c, x.h, x.w, draw(2)), before = make(x.n, x.c, x.h, x.w, dx.last);
+    double *from = calloc(2 * count(&x), sizeof *from), *to = from + count(&x);
+    const float two = 2, half = 0.5f, one = 1, none = 0;
+    cudnnLRNDescriptor_t d;
+    unsigned n_is;
+    double alpha, beta, k;
+    OK(cudnnCreateLRNDescriptor(&d));
+    CHECK(cudnnSetLRNDescriptor(d, 17, 1, 1, 1) == CUDNN_STATUS_BAD_PARAM);
+    CHECK(cudnnSetLRNDescriptor(d, 3, 1, 1, 0) == CUDNN_STATUS_BAD_PARAM);
+    OK(cudnnSetLRNDescriptor(d, (unsigned)by.n, by.alpha, by.beta, by.k));
+    OK(cudnnGetLRNDescriptor(d, &n_is, &alpha, &beta, &k));
+    CHECK((int)n_is == by.n && alpha == by.alpha && beta == by.beta && k == by.k);
+    memcpy(before.at, dx.at, count(&dx) * sizeof *dx.at);
+    OK(cudnnLRNCrossChannelForward(handle, d, CUDNN_LRN_CROSS_CHANNEL_DIM1, &one, x.d, x.at, &none, y.d, y.at));
+    OK(cudnnLRNCrossChannelBackward(handle, d, CUDNN_LRN_CROSS_CHANNEL_DIM1, &two, y.d, y.at, dy.d, dy.at, x.d, x.at,
+                                    &half, dx.d, dx.at));
+    RT(cudaDeviceSynchronize());
+    for (size_t i = 0; i < count(&x); i++)
+        from[i] = (double)x.at[i];
+    normalise(&by, &x, from, to);
+    EACH(x)
+    NEAR((double)y.at[place(&y, n, c, h, w)], to[place(&x, n, c, h, w)]);
+    /* The gradient is the slope of the sum of y dy. */
+    EACH(x)
+    {
+        size_t at = place(&x, n, c, h, w);
+        double slope = 0, step = 1e-4;
+        for (int side = -1; side <= 1; side += 2) {
+            from[at] = (double)x.at[at] + side * step;
+            normalise(&by, &x, from, to);
+            for (int i = 0; i < x.c; i++)
+                slope += side * to[place(&x, n, i, h, w)] * (double)dy.at[place(&dy, n, i, h, w)] / (2 * step);
+        }
+        from[at] = (double)x.at[at];
+        near_to((double)dx.at[place(&dx, n, c, h, w)], 2 * slope + 0.5 * (double)before.at[place(&before, n, c, h, w)],
+                1e-4, __LINE__);
+    }
+    free(from);
+    OK(cudnnDestroyLRNDescriptor(d));
+    end(&x), end(&y), end(&dy), end(&dx), end(&before);
+}
+
+/* ---- the CTC loss ---- */
+
+#define STEPS 5
+#define CLASSES 4
+
+/* Whether a path of classes says the labels. */
+static bool says(const int *path, int steps, const int *labels, int count)
+{
+    int said = 0;
+    for (int t = 0; t < steps; t++) {
+        if (path[t] == 0 || (t && path[t] == path[t - 1]))
+            continue;
+        if (said == count || path[t] != labels[said])
+            return false;
+        said++;
+    }
+    return said == count;
+}
+
+/* The cost from all paths there are: x are `steps` times CLASSES elements, probabilities or what a softmax makes them
+ * of. */
+static double cost_of(const double *x, bool softmax, int steps, const int *labels, int count)
+{
+    double sum = 0;
+    int paths = 1;
+    for (int t = 0; t < steps; t++)
+        paths *= CLASSES;
+    for (int i = 0; i < paths; i++) {
+        int path[STEPS], rest = i;
+        double probability = 1;
+        for (int t = 0; t < steps; t++, rest /= CLASSES) {
+            double all = 0;
+            path[t] = rest % CLASSES;
+            for (int k = 0; k < CLASSES; k++)
+                all += exp(x[t * CLASSES + k]);
+            probability *= softmax ? exp(x[t * CLASSES + path[t]]) / all : x[t * CLASSES + path[t]];
+        }
+        sum += says(path, steps, labels, count) ? probability : 0;
+    }
+    return -log(sum);
+}
+
+#define SAMPLES 6
+
+struct losses {
+    float *x, *dx, *costs; /* x, dx: STEPS x SAMPLES x CLASSES */
+    int labels[SAMPLES * STEPS], lengths[SAMPLES], steps[SAMPLES];
+    cudnnTensorDescriptor_t d;
+    cudnnCTCLossDescriptor_t loss;
+};
+
+#define AT(t, n, k) (((t) * SAMPLES + (n)) * CLASSES + (k))
+
+/* Costs and gradients of every sample; behind its steps the gradient is `beyond`. */
+static void compare(const struct losses *l, bool softmax, float beyond)
+{
+    const int *labels = l->labels;
+    for (int n = 0; n < SAMPLES; labels += l->lengths[n++]) {
+        double x[STEPS * CLASSES], sums[STEPS] = {0}, cost;
+        for (int t = 0; t < STEPS; t++)
+            for (int k = 0; k < CLASSES; k++) {
+                x[t * CLASSES + k] = (double)l->x[AT(t, n, k)];
+                sums[t] += x[t * CLASSES + k];
+            }
+        cost = cost_of(x, softmax, l->steps[n], labels, l->lengths[n]);
+        if (isinf(cost))
+            CHECK(isinf(l->costs[n]) && l->costs[n] > 0);
+        else
+            NEAR((double)l->costs[n], cost);
+        for (int t = 0; t < STEPS; t++)
+            for (int k = 0; k < CLASSES; k++) {
+                double slope = 0, step = 1e-5;
+                for (int side = -1; side <= 1 && t < l->steps[n] && !isinf(cost); side += 2) {
+                    double moved[STEPS * CLASSES];
+                    /* By what went into the softmax: logarithms of probabilities, if those are given. */
+                    memcpy(moved, x, sizeof x);
+                    if (!softmax)
+                        for (int i = 0; i < STEPS * CLASSES; i++)
+                            moved[i] = log(moved[i]);
+                    moved[t * CLASSES + k] += side * step;
+                    slope += side * cost_of(moved, true, l->steps[n], labels, l->lengths[n]) / (2 * step);
+                }
+                near_to((double)l->dx[AT(t, n, k)], t < l->steps[n] || isinf(cost) ? slope : (double)beyond, 1e-5,
+                        __LINE__);
+            }
+    }
+}
+
+static void draw_samples(struct losses *l, bool softmax)
+{
+    int *label = l->labels;
+    for (int n = 0; n < SAMPLES; n++) {
+        l->steps[n] = 1 + draw(STEPS);
+        l->lengths[n] = draw(3) ? draw(l->steps[n] + 1) : draw(3);
+        for (int i = 0; i < l->lengths[n]; i++)
+            *label++ = 1 + draw(CLASSES - 1);
+        for (int t = 0; t < STEPS; t++) {
+            float sum = 0;
+            for (int k = 0; k < CLASSES; k++)
+                sum += l->x[AT(t, n, k)] = (float)(1 + draw(1000)) / 200;
+            for (int k = 0; k < CLASSES && !softmax; k++)
+                l->x[AT(t, n, k)] /= sum;
+        }
+    }
+}
+
+static void sequences(bool softmax, bool skips)
+{
+    struct losses l;
+    size_t bytes = STEPS * SAMPLES * CLASSES * sizeof(float), more;
+    int strides[] = {SAMPLES * CLASSES, CLASSES, 1}, dims[] = {STEPS, SAMPLES, CLASSES}, most;
+    cudnnLossNormalizationMode_t norm = softmax ? CUDNN_LOSS_NORMALIZATION_SOFTMAX : CUDNN_LOSS_NORMALIZATION_NONE,
+                                 norm_is;
+    cudnnCTCGradMode_t mode = skips ? CUDNN_CTC_SKIP_OOB_GRADIENTS : CUDNN_CTC_ZERO_OOB_GRADIENTS, mode_is;
+    cudnnDataType_t type;
+    l.x = managed(bytes);
+    l.dx = managed(bytes);
+    l.costs = managed(SAMPLES * sizeof *l.costs);
+    int *on_device = managed(sizeof l.labels + sizeof l.lengths + sizeof l.steps);
+    draw_samples(&l, softmax);
+    OK(cudnnCreateTensorDescriptor(&l.d));
+    OK(cudnnSetTensorNdDescriptor(l.d, CUDNN_DATA_FLOAT, 3, dims, strides));
+    OK(cudnnCreateCTCLossDescriptor(&l.loss));
+    CHECK(cudnnCTCLoss(handle, l.d, l.x, l.labels, l.lengths, l.steps, l.costs, l.d, l.dx,
+                       CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, l.loss, NULL, 0) == CUDNN_STATUS_BAD_PARAM);
+    OK(cudnnSetCTCLossDescriptorEx(l.loss, CUDNN_DATA_FLOAT, norm, CUDNN_NOT_PROPAGATE_NAN));
+    OK(cudnnGetCTCLossWorkspaceSize(handle, l.d, l.d, l.labels, l.lengths, l.steps, CUDNN_CTC_LOSS_ALGO_DETERMINISTIC,
+                                    l.loss, &more));
+    OK(cudnnCTCLoss(handle, l.d, l.x, l.labels, l.lengths, l.steps, l.costs, l.d, l.dx,
+                    CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, l.loss, NULL, more));
+    RT(cudaDeviceSynchronize());
+    compare(&l, softmax, 0);
+    int steps = l.steps[1];
+    l.steps[1] = STEPS + 1;
+    CHECK(cudnnCTCLoss(handle, l.d, l.x, l.labels, l.lengths, l.steps, l.costs, l.d, l.dx,
+                       CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, l.loss, NULL, 0) == CUDNN_STATUS_BAD_PARAM);
+    l.steps[1] = steps;
+    /* The same with lengths and labels in the device's memory. */
+    OK(cudnnSetCTCLossDescriptor_v9(l.loss, CUDNN_DATA_FLOAT, norm, mode, STEPS));
+    OK(cudnnGetCTCLossDescriptor_v9(l.loss, &type, &norm_is, &mode_is, &most));
+    CHECK(type == CUDNN_DATA_FLOAT && norm_is == norm && mode_is == mode && most == STEPS);
+    memcpy(on_device, l.labels, sizeof l.labels);
+    memcpy(on_device + SAMPLES * STEPS, l.lengths, sizeof l.lengths);
+    memcpy(on_device + SAMPLES * STEPS + SAMPLES, l.steps, sizeof l.steps);
+    for (int i = 0; i < STEPS * SAMPLES * CLASSES; i++)
+        l.dx[i] = 7;
+    memset(l.costs, 0, SAMPLES * sizeof *l.costs);
+    OK(cudnnCTCLoss_v8(handle, CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, l.loss, l.d, l.x, on_device,
+                       on_device + SAMPLES * STEPS, on_device + SAMPLES * STEPS + SAMPLES, l.costs, l.d, l.dx, 0,
+                       NULL));
+    RT(cudaDeviceSynchronize());
+    compare(&l, softmax, skips ? 7 : 0);
+    OK(cudnnDestroyCTCLossDescriptor(l.loss));
+    OK(cudnnDestroyTensorDescriptor(l.d));
+    RT(cudaFree(l.x));
+    RT(cudaFree(l.dx));
+    RT(cudaFree(l.costs));
+    RT(cudaFree(on_device));
+}
+
 int main(void)
 {
     OK(cudnnCreate(&handle));
+    for (int turn = 0; turn < 20; turn++) {
+        response(turn & 1);
+        sequences(turn & 1, turn & 2);
+    }
     for (int turn = 0; turn < 4; turn++) {
         dropout(0.1f, 5, 9, turn & 1, turn & 2);
         dropout(0.5f, 7, 61, turn & 1, turn & 2);

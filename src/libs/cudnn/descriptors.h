@@ -39,6 +39,15 @@ struct cudnnLRNStruct {
     double alpha, beta, k;
 };
 
+struct cudnnCTCLossStruct {
+    bool is_set;
+    cudnnDataType_t type; /* of costs */
+    cudnnLossNormalizationMode_t norm;
+    cudnnNanPropagation_t nan; /* whether gradients of labels that don't fit are NaN, or 0 */
+    cudnnCTCGradMode_t grad;
+    int64_t most_labels;
+};
+
 struct cudnnDropoutStruct {
     float p; /* the probability with which an element is dropped */
     void *states; /* a struct mr_dropout_states (dropout.h) in the program's memory; NULL: nothing can be drawn */

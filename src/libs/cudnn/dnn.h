@@ -32,6 +32,11 @@ cudnnStatus_t mr_dnn_submit(const char *function, cudnnHandle_t handle, uint64_t
                             void (*run)(void *record, uint64_t first, uint64_t end), const void *record, size_t size)
     __attribute__((warn_unused_result));
 
+/* mr_math_submit_more likewise: `extra` bytes at `more` are copied behind the record. */
+cudnnStatus_t mr_dnn_submit_more(const char *function, cudnnHandle_t handle, uint64_t parts,
+                                 void (*run)(void *record, uint64_t first, uint64_t end), const void *record,
+                                 size_t size, const void *more, size_t extra) __attribute__((warn_unused_result));
+
 /* Returns the status from the function around it unless it is a success. */
 #define MR_STEP(call) \
     do { \

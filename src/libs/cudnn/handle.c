@@ -42,15 +42,26 @@ cudnnStatus_t mr_dnn_enter(const char *function, cudnnHandle_t handle)
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t mr_dnn_submit(const char *function, cudnnHandle_t handle, uint64_t parts,
-                            void (*run)(void *record, uint64_t first, uint64_t end), const void *record, size_t size)
+static cudnnStatus_t submitted(const char *function, CUresult result)
 {
-    CUresult result = mr_math_submit(handle->stream, parts, run, record, size);
     if (result == CUDA_SUCCESS)
         return CUDNN_STATUS_SUCCESS;
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         return mr_dnn_bad(function, CUDNN_STATUS_ALLOC_FAILED, "memory is short");
     return mr_dnn_bad(function, CUDNN_STATUS_EXECUTION_FAILED, "the driver answers %d", (int)result);
+}
+
+cudnnStatus_t mr_dnn_submit(const char *function, cudnnHandle_t handle, uint64_t parts,
+                            void (*run)(void *record, uint64_t first, uint64_t end), const void *record, size_t size)
+{
+    return submitted(function, mr_math_submit(handle->stream, parts, run, record, size));
+}
+
+cudnnStatus_t mr_dnn_submit_more(const char *function, cudnnHandle_t handle, uint64_t parts,
+                                 void (*run)(void *record, uint64_t first, uint64_t end), const void *record,
+                                 size_t size, const void *more, size_t extra)
+{
+    return submitted(function, mr_math_submit_more(handle->stream, parts, run, record, size, more, extra));
 }
 
 cudnnStatus_t mr_cudnn_Create(const struct mr_form *form, cudnnHandle_t *handle)
