@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuDNN's dropout: what is kept, how often, that gradients see the same, that draws follow each other also in graphs.
- */
+ * Local response normalisation beside loops. The CTC loss beside a sum over all paths. Gradients beside differences.
+ * Normalisation by its younger names beside the older. */
 #include <cudnn.h>
 
 #include <cuda_runtime_api.h>
@@ -447,9 +448,82 @@ static void sequences(bool softmax, bool skips)
     RT(cudaFree(on_device));
 }
 
+/* ---- normalisation by its younger names ---- */
+
+/* Beside the older functions (which dnn.c tests): the same numbers, with an addition and ReLU behind them. */
+static void younger_names(cudnnNormOps_t ops, bool by_channel)
+{
+    cudnnNormMode_t mode = by_channel ? CUDNN_NORM_PER_CHANNEL : CUDNN_NORM_PER_ACTIVATION;
+    cudnnBatchNormMode_t older = by_channel ? CUDNN_BATCHNORM_SPATIAL : CUDNN_BATCHNORM_PER_ACTIVATION;
+    cudnnNormAlgo_t algo = CUDNN_NORM_ALGO_STANDARD;
+    const float one = 1, none = 0;
+    double epsilon = 1e-3;
+    bool adds = ops == CUDNN_NORM_OPS_NORM_ADD_ACTIVATION;
+    struct images x = make(3, 4, 5, 2, false), t[9], s[10];
+    enum { Y, Z, DY, DZ, DX, Y_OLD, DZ_OLD, DX_OLD, PLAIN };
+    enum { SCALE, BIAS, MEAN, INVERSE, DSCALE, DBIAS, MEAN_OLD, INVERSE_OLD, DSCALE_OLD, DBIAS_OLD };
+    for (int i = 0; i < 9; i++)
+        t[i] = make(3, 4, 5, 2, false);
+    for (int i = 0; i < 10; i++)
+        s[i] = make(1, 4, by_channel ? 1 : 5, by_channel ? 1 : 2, false);
+    cudnnActivationDescriptor_t relu;
+    OK(cudnnCreateActivationDescriptor(&relu));
+    OK(cudnnSetActivationDescriptor(relu, CUDNN_ACTIVATION_RELU, CUDNN_PROPAGATE_NAN, 0));
+    cudnnTensorDescriptor_t d = x.d, stats = s[0].d;
+    size_t bytes, reserve, zero;
+    OK(cudnnGetNormalizationBackwardWorkspaceSize(handle, mode, ops, algo, d, d, d, d, d, stats, relu, stats, &bytes,
+                                                  1));
+    OK(cudnnGetNormalizationForwardTrainingWorkspaceSize(handle, mode, ops, algo, d, d, d, stats, relu, stats, &zero,
+                                                         1));
+    OK(cudnnGetNormalizationTrainingReserveSpaceSize(handle, mode, ops, algo, relu, d, &reserve, 1));
+    CHECK(cudnnGetNormalizationTrainingReserveSpaceSize(handle, mode, ops, algo, relu, d, &reserve, 2) ==
+          CUDNN_STATUS_BAD_PARAM);
+    CHECK(zero == 0 && reserve == 0);
+    void *space = managed(bytes + 1);
+    OK(cudnnNormalizationForwardTraining(handle, mode, ops, algo, &one, &none, d, x.at, stats, s[SCALE].at, s[BIAS].at,
+                                         1, stats, NULL, NULL, epsilon, s[MEAN].at, s[INVERSE].at, relu, d, t[Z].at, d,
+                                         t[Y].at, space, bytes, NULL, 0, 1));
+    OK(cudnnBatchNormalizationForwardTrainingEx(handle, older, (cudnnBatchNormOps_t)ops, &one, &none, d, x.at, d,
+                                                t[Z].at, d, t[Y_OLD].at, stats, s[SCALE].at, s[BIAS].at, 1, NULL, NULL,
+                                                epsilon, s[MEAN_OLD].at, s[INVERSE_OLD].at, relu, NULL, 0, NULL, 0));
+    OK(cudnnNormalizationBackward(handle, mode, ops, algo, &one, &none, &one, &none, d, x.at, d, t[Y].at, d, t[DY].at,
+                                  d, t[DZ].at, d, t[DX].at, stats, s[SCALE].at, s[BIAS].at, s[DSCALE].at, s[DBIAS].at,
+                                  epsilon, stats, s[MEAN].at, s[INVERSE].at, relu, space, bytes, NULL, 0, 1));
+    OK(cudnnBatchNormalizationBackwardEx(handle, older, (cudnnBatchNormOps_t)ops, &one, &none, &one, &none, d, x.at, d,
+                                         t[Y_OLD].at, d, t[DY].at, d, t[DZ_OLD].at, d, t[DX_OLD].at, stats, s[SCALE].at,
+                                         s[BIAS].at, s[DSCALE_OLD].at, s[DBIAS_OLD].at, epsilon, s[MEAN_OLD].at,
+                                         s[INVERSE_OLD].at, relu, space, bytes, NULL, 0));
+    RT(cudaDeviceSynchronize());
+    CHECK(!memcmp(t[Y].at, t[Y_OLD].at, count(&x) * 4) && !memcmp(t[DX].at, t[DX_OLD].at, count(&x) * 4));
+    CHECK(!adds || !memcmp(t[DZ].at, t[DZ_OLD].at, count(&x) * 4));
+    for (int i = MEAN; i <= DBIAS; i++)
+        CHECK(!memcmp(s[i].at, s[i + MEAN_OLD - MEAN].at, count(&s[i]) * 4));
+    /* Inference: variances are the squares here, so that none is negative. */
+    for (size_t i = 0; i < count(&s[0]); i++)
+        s[INVERSE].at[i] *= s[INVERSE].at[i];
+    OK(cudnnNormalizationForwardInference(handle, mode, ops, algo, &one, &none, d, x.at, stats, s[SCALE].at, s[BIAS].at,
+                                          stats, s[MEAN].at, s[INVERSE].at, d, t[Z].at, relu, d, t[Y].at, epsilon, 1));
+    OK(cudnnBatchNormalizationForwardInference(handle, older, &one, &none, d, x.at, d, t[PLAIN].at, stats, s[SCALE].at,
+                                               s[BIAS].at, s[MEAN].at, s[INVERSE].at, epsilon));
+    RT(cudaDeviceSynchronize());
+    for (size_t i = 0; i < count(&x); i++) {
+        double wanted = (double)t[PLAIN].at[i] + (adds ? (double)t[Z].at[i] : 0);
+        NEAR((double)t[Y].at[i], ops != CUDNN_NORM_OPS_NORM && wanted < 0 ? 0 : wanted);
+    }
+    OK(cudnnDestroyActivationDescriptor(relu));
+    RT(cudaFree(space));
+    end(&x);
+    for (int i = 0; i < 9; i++)
+        end(&t[i]);
+    for (int i = 0; i < 10; i++)
+        end(&s[i]);
+}
+
 int main(void)
 {
     OK(cudnnCreate(&handle));
+    for (int turn = 0; turn < 6; turn++)
+        younger_names((cudnnNormOps_t)(turn / 2), turn & 1);
     for (int turn = 0; turn < 20; turn++) {
         response(turn & 1);
         sequences(turn & 1, turn & 2);
