@@ -10,7 +10,6 @@
  * on. Shares come from MILLRACE_EXPLORE_SHARE or from what MPI and batch systems set. Each leaves a file, and
  * --explore-join makes one report of them. */
 #include <cjson/cJSON.h>
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -18,13 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/settings.h"
 #include "explore.h"
 #include "observed.h"
+#include "outcomes.h"
 #include "trial.h"
 
 static const char usage[] =
@@ -57,23 +56,6 @@ struct request {
     unsigned jobs, depth, timeout;
     int found_status;
     const char *out, *join;
-};
-
-/* How one schedule ended. */
-struct outcome {
-    char schedule[96];
-    int status;
-    bool out_of_time;
-    uint64_t sum; /* of the output */
-    char line[200]; /* the first line of its output that is another one than in the eager run */
-};
-
-struct exploration {
-    struct outcome eager, *outcomes; /* eager: what all are compared with */
-    size_t count, room;
-    bool output_varies; /* eager runs differ in their output */
-    uint64_t total; /* schedules that were asked for, over all shares */
-    char *program;
 };
 
 /* ---- shares ---- */
@@ -236,22 +218,6 @@ static void name_schedule(uint64_t number, unsigned depth, uint64_t length, char
         snprintf(out, size, "random:seed=%" PRIu64 ":depth=%u:length=%" PRIu64, number, depth, length);
 }
 
-static struct outcome *add(struct exploration *all)
-{
-    if (all->count == all->room) {
-        size_t room = all->room ? all->room * 2 : 64;
-        struct outcome *more = realloc(all->outcomes, room * sizeof *more);
-        if (!more) {
-            fputs("millrace check: memory is short\n", stderr);
-            return NULL;
-        }
-        all->outcomes = more;
-        all->room = room;
-    }
-    all->outcomes[all->count] = (struct outcome){0};
-    return &all->outcomes[all->count++];
-}
-
 /* The first line of an output that differs from another's; "" if there is none. What is not printable is a '?'. */
 static void first_difference(const struct trial *trial, const struct trial *eager, char *out, size_t size)
 {
@@ -348,7 +314,7 @@ static bool run_share(struct exploration *all, const struct request *request, ch
         }
         if (!(ended = trial_wait(trials, request->jobs)))
             break;
-        struct outcome *outcome = add(all);
+        struct outcome *outcome = outcomes_add(all);
         if (outcome)
             note_outcome(outcome, ended, &eager);
         good = good && outcome;
@@ -357,218 +323,6 @@ static bool run_share(struct exploration *all, const struct request *request, ch
     while (trials && trial_wait(trials, request->jobs))
         continue;
     free(trials);
-    return good;
-}
-
-/* ---- the report ---- */
-
-static bool differs(const struct exploration *all, const struct outcome *outcome)
-{
-    return outcome->out_of_time || outcome->status != all->eager.status ||
-           (!all->output_varies && outcome->sum != all->eager.sum);
-}
-
-static bool same_end(const struct exploration *all, const struct outcome *one, const struct outcome *other)
-{
-    return one->out_of_time == other->out_of_time && one->status == other->status &&
-           (all->output_varies || one->sum == other->sum);
-}
-
-static const char *shown(const struct outcome *outcome)
-{
-    return *outcome->schedule ? outcome->schedule : "plain";
-}
-
-static void tell_group(const struct exploration *all, size_t first)
-{
-    const struct outcome *outcome = &all->outcomes[first];
-    size_t times = 0, named = 0;
-    for (size_t i = first; i < all->count; i++)
-        times += same_end(all, &all->outcomes[i], outcome);
-    if (outcome->out_of_time)
-        printf("%zu schedule%s: did not end in time", times, times == 1 ? "" : "s");
-    else
-        printf("%zu schedule%s: exit status %d", times, times == 1 ? "" : "s", outcome->status);
-    if (*outcome->line)
-        printf(", and its output has: %s", outcome->line);
-    printf("\n ");
-    for (size_t i = first; i < all->count && named < 8; i++)
-        if (same_end(all, &all->outcomes[i], outcome)) {
-            printf(" %s", shown(&all->outcomes[i]));
-            named++;
-        }
-    printf("%s\n", times > named ? " ..." : "");
-    if (*outcome->schedule)
-        printf("  again: MILLRACE_WORKERS=1 MILLRACE_OBSERVE=schedule:%s millrace run -- %s\n", outcome->schedule,
-               all->program ? all->program : "PROGRAM");
-}
-
-/* The number of schedules that differ. */
-static size_t tell(const struct exploration *all)
-{
-    size_t differing = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        bool first = true;
-        if (!differs(all, &all->outcomes[i]))
-            continue;
-        differing++;
-        for (size_t before = 0; before < i && first; before++)
-            first = !differs(all, &all->outcomes[before]) || !same_end(all, &all->outcomes[before], &all->outcomes[i]);
-        if (first)
-            tell_group(all, i);
-    }
-    printf("%zu schedules: %zu end as an eager run does (exit status %d), %zu differ\n", all->count,
-           all->count - differing, all->eager.status, differing);
-    if (all->output_varies)
-        puts("The output of eager runs differs by itself, so exit statuses alone were compared.");
-    fflush(stdout);
-    return differing;
-}
-
-static int by_schedule(const void *one, const void *other)
-{
-    const struct outcome *a = one, *b = other;
-    size_t length = strlen(a->schedule), with = strlen(b->schedule);
-    return length != with ? (length < with ? -1 : 1) : strcmp(a->schedule, b->schedule);
-}
-
-/* ---- results of shares ---- */
-
-static bool add_outcome(cJSON *to, const struct outcome *outcome)
-{
-    char sum[32];
-    snprintf(sum, sizeof sum, "%016" PRIx64, outcome->sum);
-    return cJSON_AddStringToObject(to, "schedule", outcome->schedule) &&
-           cJSON_AddNumberToObject(to, "status", outcome->status) &&
-           cJSON_AddBoolToObject(to, "out_of_time", outcome->out_of_time) &&
-           cJSON_AddStringToObject(to, "output", sum) && cJSON_AddStringToObject(to, "line", outcome->line);
-}
-
-static cJSON *describe(const struct exploration *all, const struct request *request)
-{
-    cJSON *root = cJSON_CreateObject(), *eager = root ? cJSON_AddObjectToObject(root, "eager") : NULL;
-    cJSON *list = eager ? cJSON_AddArrayToObject(root, "schedules") : NULL;
-    bool good = list && add_outcome(eager, &all->eager) &&
-                cJSON_AddStringToObject(root, "format", "millrace-exploration") &&
-                cJSON_AddNumberToObject(root, "version", 1) &&
-                cJSON_AddStringToObject(root, "program", all->program ? all->program : "") &&
-                cJSON_AddNumberToObject(root, "share", (double)request->share) &&
-                cJSON_AddNumberToObject(root, "shares", (double)request->shares) &&
-                cJSON_AddNumberToObject(root, "total", (double)request->count) &&
-                cJSON_AddBoolToObject(root, "output_varies", all->output_varies);
-    for (size_t i = 0; i < all->count && good; i++) {
-        cJSON *item = cJSON_CreateObject();
-        good = item && add_outcome(item, &all->outcomes[i]) && cJSON_AddItemToArray(list, item);
-    }
-    if (good)
-        return root;
-    cJSON_Delete(root);
-    return NULL;
-}
-
-static bool leave_results(const struct exploration *all, const struct request *request)
-{
-    char path[PATH_MAX], part[PATH_MAX + 8];
-    if (mkdir(request->out, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "millrace check: cannot make the folder %s: %s\n", request->out, strerror(errno));
-        return false;
-    }
-    snprintf(path, sizeof path, "%.4000s/explore-%" PRIu64 ".json", request->out, request->share);
-    snprintf(part, sizeof part, "%s.part", path);
-    cJSON *root = describe(all, request);
-    char *text = root ? cJSON_PrintUnformatted(root) : NULL;
-    FILE *file = text ? fopen(part, "we") : NULL;
-    bool good = file && fputs(text, file) >= 0;
-    if (file)
-        good = fclose(file) == 0 && good;
-    good = good && rename(part, path) == 0;
-    if (!good)
-        fprintf(stderr, "millrace check: cannot write %s: %s\n", path, text ? strerror(errno) : "memory is short");
-    cJSON_free(text);
-    cJSON_Delete(root);
-    return good;
-}
-
-static bool read_outcome(const cJSON *from, struct outcome *out)
-{
-    const cJSON *schedule = cJSON_GetObjectItemCaseSensitive(from, "schedule"),
-                *status = cJSON_GetObjectItemCaseSensitive(from, "status"),
-                *output = cJSON_GetObjectItemCaseSensitive(from, "output"),
-                *line = cJSON_GetObjectItemCaseSensitive(from, "line");
-    if (!cJSON_IsString(schedule) || !cJSON_IsNumber(status) || !cJSON_IsString(output) || !cJSON_IsString(line))
-        return false;
-    snprintf(out->schedule, sizeof out->schedule, "%s", schedule->valuestring);
-    snprintf(out->line, sizeof out->line, "%s", line->valuestring);
-    out->status = status->valueint;
-    out->sum = strtoull(output->valuestring, NULL, 16);
-    out->out_of_time = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(from, "out_of_time"));
-    return true;
-}
-
-/* Adds one share's file. */
-static bool join_one(struct exploration *all, const cJSON *root, const char *path)
-{
-    const cJSON *format = cJSON_GetObjectItemCaseSensitive(root, "format"), *item,
-                *total = cJSON_GetObjectItemCaseSensitive(root, "total"),
-                *program = cJSON_GetObjectItemCaseSensitive(root, "program");
-    struct outcome eager = {0};
-    if (!cJSON_IsString(format) || strcmp(format->valuestring, "millrace-exploration") != 0 || !cJSON_IsNumber(total) ||
-        !cJSON_IsString(program) || !read_outcome(cJSON_GetObjectItemCaseSensitive(root, "eager"), &eager)) {
-        fprintf(stderr, "millrace check: %s holds no results of --explore\n", path);
-        return false;
-    }
-    bool first = !all->program;
-    if (first) {
-        all->eager = eager;
-        all->total = (uint64_t)total->valuedouble;
-        all->program = strdup(program->valuestring);
-    } else if ((uint64_t)total->valuedouble != all->total || strcmp(all->program, program->valuestring) != 0) {
-        fprintf(stderr, "millrace check: %s is of another exploration than the files before it\n", path);
-        return false;
-    }
-    all->output_varies |=
-        cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "output_varies")) || eager.sum != all->eager.sum;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "schedules"))
-    {
-        struct outcome *outcome = add(all);
-        if (!outcome || !read_outcome(item, outcome))
-            return false;
-    }
-    return all->program;
-}
-
-static int is_share(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name);
-    return strncmp(entry->d_name, "explore-", 8) == 0 && length > 13 &&
-           strcmp(entry->d_name + length - 5, ".json") == 0;
-}
-
-static bool join(struct exploration *all, const char *folder)
-{
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_share, versionsort);
-    bool good = count > 0;
-    if (count < 0)
-        fprintf(stderr, "millrace check: cannot read the folder %s: %s\n", folder, strerror(errno));
-    if (count == 0)
-        fprintf(stderr, "millrace check: there are no results of --explore in %s\n", folder);
-    for (int i = 0; i < count; i++) {
-        char path[PATH_MAX + 300];
-        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        cJSON *root = trial_read_json("check", path, "file of results");
-        good = root && join_one(all, root, path) && good;
-        cJSON_Delete(root);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-    if (good && all->count < all->total) {
-        fprintf(stderr,
-                "millrace check: of %" PRIu64 " schedules %zu are there: shares have not ended, or have failed\n",
-                all->total, all->count);
-        good = false;
-    }
     return good;
 }
 
@@ -600,7 +354,7 @@ static bool explore(struct exploration *all, const struct request *request, char
     all->program = join_words(program);
     bool good = run_share(all, request, program, folder);
     observed_remove_folder(folder);
-    return good && (!request->out || leave_results(all, request));
+    return good && (!request->out || outcomes_leave(all, request->out, request->share, request->shares));
 }
 
 int tool_explore(int argc, char **argv)
@@ -619,13 +373,10 @@ int tool_explore(int argc, char **argv)
         return status < 0 ? 0 : status;
     if (request.jobs > MOST_JOBS)
         request.jobs = MOST_JOBS;
-    bool good = request.join ? join(&all, request.join) : explore(&all, &request, program);
-    if (all.count > 0)
-        qsort(all.outcomes, all.count, sizeof *all.outcomes, by_schedule);
+    bool good = request.join ? outcomes_join(&all, request.join) : explore(&all, &request, program);
     if (good || request.join)
-        status = tell(&all) > 0 ? request.found_status : 0;
-    free(all.outcomes);
-    free(all.program);
+        status = outcomes_tell(&all) > 0 ? request.found_status : 0;
+    outcomes_free(&all);
     return good ? status : NO_REPORT;
 }
 
