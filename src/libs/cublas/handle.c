@@ -2,33 +2,30 @@
 /* Handles of cuBLAS: making, ending, settings. Millrace needs no workspace and has no multiprocessors to reserve: such
  * settings are kept and given back. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "libs/cublas/blas.h"
 #include "libs/cublas/logger.h"
 #include "libs/cublas/refuse.h"
 #include "libs/math/blas_status.h"
 #include "libs/math/driver.h"
 #include "libs/math/handles.h"
+#include "libs/math/refusal.h"
 
 cublasStatus_t mr_cublas_bad(const struct mr_form *form, cublasStatus_t status, const char *format, ...)
 {
-    char text[256];
+    char reason[MR_MATH_REASON];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    mr_math_refuse(form, status == CUBLAS_STATUS_NOT_SUPPORTED, reason, format, arguments);
     va_end(arguments);
-    mr_log(status == CUBLAS_STATUS_NOT_SUPPORTED ? MR_LOG_WARN : MR_LOG_INFO, "%s: %s", form->name, text);
-    mr_cublas_tell(form->name, text);
+    mr_cublas_tell(form->name, reason);
     return status;
 }
 
 cublasStatus_t mr_cublas_refuse(const char *function)
 {
-    mr_log_setup();
-    mr_log(MR_LOG_WARN, "%s is not implemented", function);
+    mr_math_refuse_function(function);
     mr_cublas_tell(function, "not implemented");
     return CUBLAS_STATUS_NOT_SUPPORTED;
 }

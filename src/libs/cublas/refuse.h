@@ -5,7 +5,7 @@
 
 #include <cublas_api.h>
 
-/* CUBLAS_STATUS_NOT_SUPPORTED; a warning in the log names the function at its first call. */
+/* CUBLAS_STATUS_NOT_SUPPORTED; a warning in the log names the function. */
 cublasStatus_t mr_cublas_refuse(const char *function);
 
 #endif

@@ -3,18 +3,17 @@
  * program has loaded it, says whether it lives. */
 #include <dlfcn.h>
 
-#include "base/log.h"
 #include "libs/cublaslt/lt.h"
 #include "libs/cublaslt/refuse.h"
 #include "libs/math/blas_status.h"
 #include "libs/math/cpu.h"
 #include "libs/math/driver.h"
 #include "libs/math/handles.h"
+#include "libs/math/refusal.h"
 
 cublasStatus_t mr_cublaslt_refuse(const char *function)
 {
-    mr_log_setup();
-    mr_log(MR_LOG_WARN, "%s is not implemented", function);
+    mr_math_refuse_function(function);
     mr_lt_tell(function, "not implemented");
     return CUBLAS_STATUS_NOT_SUPPORTED;
 }

@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/log.h"
 #include "libs/cublaslt/lt.h"
+#include "libs/math/refusal.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all here */
 static FILE *file, *opened;
@@ -30,13 +30,12 @@ void mr_lt_tell(const char *function, const char *text)
 
 cublasStatus_t mr_lt_bad(const struct mr_form *form, cublasStatus_t status, const char *format, ...)
 {
-    char text[256];
+    char reason[MR_MATH_REASON];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    mr_math_refuse(form, status == CUBLAS_STATUS_NOT_SUPPORTED, reason, format, arguments);
     va_end(arguments);
-    mr_log(status == CUBLAS_STATUS_NOT_SUPPORTED ? MR_LOG_WARN : MR_LOG_INFO, "%s: %s", form->name, text);
-    mr_lt_tell(form->name, text);
+    mr_lt_tell(form->name, reason);
     return status;
 }
 

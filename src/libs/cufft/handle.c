@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handles of cuFFT: making, ending, settings, versions. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "libs/cufft/fft.h"
 #include "libs/cufft/refuse.h"
 #include "libs/math/driver.h"
 #include "libs/math/handles.h"
+#include "libs/math/refusal.h"
 
 void mr_fft_say_bad(const struct mr_form *form, cufftResult status, const char *format, ...)
 {
-    char text[256];
+    char reason[MR_MATH_REASON];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    mr_math_refuse(form, status == CUFFT_NOT_SUPPORTED || status == CUFFT_NOT_IMPLEMENTED, reason, format, arguments);
     va_end(arguments);
-    mr_log_setup();
-    mr_log(status == CUFFT_NOT_SUPPORTED || status == CUFFT_NOT_IMPLEMENTED ? MR_LOG_WARN : MR_LOG_INFO, "%s: %s",
-           form->name, text);
 }
 
 cufftResult mr_cufft_refuse(const char *function)
 {
-    mr_log_setup();
-    mr_log(MR_LOG_WARN, "%s is not implemented", function);
+    mr_math_refuse_function(function);
     return CUFFT_NOT_SUPPORTED;
 }
 

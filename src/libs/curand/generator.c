@@ -11,11 +11,11 @@
 #include "libs/curand/tables.h"
 #include "libs/math/driver.h"
 #include "libs/math/handles.h"
+#include "libs/math/refusal.h"
 
 curandStatus_t mr_curand_refuse(const char *function)
 {
-    mr_log_setup();
-    mr_log(MR_LOG_WARN, "%s is not implemented", function);
+    mr_math_refuse_function(function);
     return CURAND_STATUS_INTERNAL_ERROR;
 }
 

@@ -3,30 +3,26 @@
 #include "libs/cusolver/solver.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "libs/cusolver/refuse.h"
 #include "libs/math/driver.h"
 #include "libs/math/handles.h"
+#include "libs/math/refusal.h"
 
 cusolverStatus_t mr_solver_bad(const struct mr_form *form, cusolverStatus_t status, const char *format, ...)
 {
-    char text[256];
+    char reason[MR_MATH_REASON];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    mr_math_refuse(form, status == CUSOLVER_STATUS_NOT_SUPPORTED, reason, format, arguments);
     va_end(arguments);
-    mr_log_setup();
-    mr_log(status == CUSOLVER_STATUS_NOT_SUPPORTED ? MR_LOG_WARN : MR_LOG_INFO, "%s: %s", form->name, text);
     return status;
 }
 
 cusolverStatus_t mr_cusolver_refuse(const char *function)
 {
-    mr_log_setup();
-    mr_log(MR_LOG_WARN, "%s is not implemented", function);
+    mr_math_refuse_function(function);
     return CUSOLVER_STATUS_NOT_SUPPORTED;
 }
 

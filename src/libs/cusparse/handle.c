@@ -2,33 +2,30 @@
 /* Handles of cuSPARSE: making, ending, settings; statuses; the way into the stream. */
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "libs/cusparse/logger.h"
 #include "libs/cusparse/refuse.h"
 #include "libs/cusparse/sparse.h"
 #include "libs/math/driver.h"
 #include "libs/math/handles.h"
+#include "libs/math/refusal.h"
 
 cusparseStatus_t mr_cusparse_bad(const struct mr_form *form, cusparseStatus_t status, const char *format, ...)
 {
-    char text[256];
+    char reason[MR_MATH_REASON];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    mr_math_refuse(form, status == CUSPARSE_STATUS_NOT_SUPPORTED, reason, format, arguments);
     va_end(arguments);
-    mr_log(status == CUSPARSE_STATUS_NOT_SUPPORTED ? MR_LOG_WARN : MR_LOG_INFO, "%s: %s", form->name, text);
-    mr_cusparse_tell(form->name, text);
+    mr_cusparse_tell(form->name, reason);
     return status;
 }
 
 cusparseStatus_t mr_cusparse_refuse(const char *function)
 {
-    mr_log_setup();
-    mr_log(MR_LOG_WARN, "%s is not implemented", function);
+    mr_math_refuse_function(function);
     mr_cusparse_tell(function, "not implemented");
     return CUSPARSE_STATUS_NOT_SUPPORTED;
 }
