@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the rooms of src/ stand in layers, and that files and functions keep the project's limits of size.
+"""Checks that the rooms of src/ and the tools stand in layers, and that files and functions keep the project's limits of
+size.
 
-docs/layers.txt lists each room (a folder of src/) with the rooms whose headers it may include. It is an error if
+docs/layers.txt lists each room (a folder of src/, or tools/NAME) with the rooms whose headers it may include. It is an
+error if
 
 - an #include "..." is not listed there, or names no file;
 - a pair is listed that no #include uses;
 - a room is listed that is gone, or sources lie in no room that is listed;
 - rooms are listed in a circle, or a room stands above one that it may include;
-- a room of the driver may include a library that sits on it (libs/).
+- a room of the driver may include a library that sits on it (libs/), or a room of src/ a tool.
 
 Every room may include base, which is listed nowhere. --root names another tree.
 """
@@ -20,6 +22,7 @@ from circles import circles
 
 ALWAYS = "base"
 LIBRARIES = "libs/"
+TOOLS = "tools/"
 # Made in the build folder: the room that they belong to.
 GENERATED = {
     "api_impl.h": "api", "error_table.inc": "api", "trace_calls.inc": "api", "compile/codegen_interface.h": "compile", "observe/calls.h": "observe",
@@ -45,7 +48,7 @@ def read_table(path: pathlib.Path) -> dict[str, list[str]]:
 
 
 def room_of(path: str, table: dict[str, list[str]]) -> str | None:
-    """The room with the longest name that holds this path (relative to src/)."""
+    """The room with the longest name that holds this path (relative to src/; a tool's begins with tools/)."""
     return max((room for room in table if path.startswith(room + "/")), key=len, default=None)
 
 
@@ -56,17 +59,24 @@ def generated_room(name: str, table: dict[str, list[str]]) -> str | None:
     return GENERATED.get(name) or (room if room in table else None)
 
 
-def table_problems(table: dict[str, list[str]], src: pathlib.Path) -> list[str]:
+def place(root: pathlib.Path, path: str) -> pathlib.Path:
+    """Where a room, or a file of one, lies."""
+    return root / path if path.startswith(TOOLS) else root / "src" / path
+
+
+def table_problems(table: dict[str, list[str]], root: pathlib.Path) -> list[str]:
     page, problems, above = "docs/layers.txt", [], list(table)
     for room, known in table.items():
-        if not any((src / room).rglob("*.[chS]")):
+        if not any(place(root, room).rglob("*.[chS]")):
             problems.append(f"{page}: there is no room {room}")
         for other in known:
             if other == ALWAYS:
                 problems.append(f"{page}: {room} need not list {ALWAYS}, which all may include")
             elif other not in table:
                 problems.append(f"{page}: {room} may include {other}, which is not listed")
-            elif other.startswith(LIBRARIES) and not room.startswith(LIBRARIES):
+            elif other.startswith(TOOLS) and not room.startswith(TOOLS):
+                problems.append(f"{page}: {room} may not include {other}, which is a tool")
+            elif other.startswith(LIBRARIES) and not room.startswith((LIBRARIES, TOOLS)):
                 problems.append(f"{page}: {room} is the driver's, and may not include {other}, which sits on it")
             elif above.index(other) > above.index(room):
                 problems.append(f"{page}: {room} stands below {other}, which it may include")
@@ -74,23 +84,32 @@ def table_problems(table: dict[str, list[str]], src: pathlib.Path) -> list[str]:
     return problems + [f"{page}: a circle of rooms: {' '.join(members)}" for members in circles(graph)]
 
 
-def include_problems(table: dict[str, list[str]], src: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
+def candidates(name: pathlib.PurePath, included: str, tools: list[str]) -> list[str]:
+    """What an #include may mean: a file beside this one, of a tool also in the folders above or of another tool, or one of
+    src/."""
+    folders = [*list(name.parents)[:-2], *tools] if str(name).startswith(TOOLS) else [name.parent]
+    return [str(pathlib.PurePath(folder) / included) for folder in folders] + [included]
+
+
+def include_problems(table: dict[str, list[str]], root: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
     problems, used = [], set()
+    tools = [room for room in table if room.startswith(TOOLS)]
     for file in files:
-        name = file.relative_to(src)
+        shown = file.relative_to(root)
+        name = shown if str(shown).startswith(TOOLS) else shown.relative_to("src")
         room = room_of(str(name), table)
         if room is None:
-            problems.append(f"src/{name}: no room of docs/layers.txt holds it")
+            problems.append(f"{shown}: no room of docs/layers.txt holds it")
             continue
         for included in INCLUDE.findall(file.read_text()):
-            found = [path for path in (name.parent / included, pathlib.Path(included)) if (src / path).is_file()]
-            other = room_of(str(found[0]), table) if found else generated_room(included, table)
+            found = [path for path in candidates(name, included, tools) if place(root, path).is_file()]
+            other = room_of(found[0], table) if found else generated_room(included, table)
             if other is None:
-                problems.append(f"src/{name}: there is no {included}")
+                problems.append(f"{shown}: there is no {included}")
                 continue
             used.add((room, other))
             if other not in (room, ALWAYS) and other not in table[room]:
-                problems.append(f"src/{name}: {room} may not include {included}")
+                problems.append(f"{shown}: {room} may not include {included}")
     return problems + [f"docs/layers.txt: {room} may include {other}, and never does"
                        for room, known in table.items() for other in known if (room, other) not in used]
 
@@ -128,10 +147,9 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent)
     root = parser.parse_args().root.resolve()
-    src = root / "src"
     table = read_table(root / "docs" / "layers.txt")
-    files = sorted(src.rglob("*.[chS]"))
-    problems = table_problems(table, src) + include_problems(table, src, files) + size_problems(root)
+    files = sorted(file for folder in ("src", "tools") for file in (root / folder).rglob("*.[chS]"))
+    problems = table_problems(table, root) + include_problems(table, root, files) + size_problems(root)
     for problem in problems:
         print(problem)
     print(f"layers: {len(files)} files, {len(problems)} problems")

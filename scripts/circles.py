@@ -154,10 +154,10 @@ def call_graph(build: pathlib.Path, src: pathlib.Path, rooms: dict[str, list[str
 
 
 def rooms_listed(root: pathlib.Path) -> dict[str, list[str]]:
-    """docs/layers.txt: each room, and the rooms that it may include."""
+    """docs/layers.txt: each room of src/, and the rooms that it may include."""
     lines = (root / "docs" / "layers.txt").read_text().splitlines()
     parts = (line.split("#")[0].partition(":") for line in lines)
-    return {room.strip(): known.split() for room, _, known in parts if room.strip()}
+    return {room.strip(): known.split() for room, _, known in parts if room.strip() and not room.startswith("tools/")}
 
 
 def room_of(file: str, rooms) -> str:

@@ -9,7 +9,7 @@ import unittest
 SCRIPT = sys.argv.pop(1)
 
 TREE = {
-    "docs/layers.txt": "base:\nlow:\nhigh: low  # above it\nlibs/own: low\n",
+    "docs/layers.txt": "base:\nlow:\nhigh: low  # above it\nlibs/own: low\ntools/one: libs/own\n",
     "src/base/list.h": "",
     "src/low/a.h": '#include "base/list.h"\n',
     "src/low/a.c": '#include "low/a.h"\n#include <stdio.h>\n',
@@ -17,6 +17,8 @@ TREE = {
     "src/high/deep/c.c": '#include "low/a.h"\n#include "high/b.h"\n',
     "src/libs/own/d.h": "",
     "src/libs/own/d.c": '#include "low/a.h"\n#include "libs/own/d.h"\n',
+    "tools/one/e.h": "",
+    "tools/one/deep/f.c": '#include "e.h"\n#include "libs/own/d.h"\n',
 }
 
 
@@ -39,25 +41,36 @@ class Layers(unittest.TestCase):
         self.assertEqual((code, sorted(lines[:-1])), (1, sorted(problems)))
 
     def test_a_tree_without_fault_passes(self) -> None:
-        self.assertEqual(check({}), (0, ["layers: 7 files, 0 problems"]))
+        self.assertEqual(check({}), (0, ["layers: 9 files, 0 problems"]))
+
+    def test_a_tool_includes_what_is_listed(self) -> None:
+        self.assert_found({"tools/one/deep/f.c": '#include "libs/own/d.h"\n#include "low/a.h"\n#include "gone.h"\n'},
+                          "tools/one/deep/f.c: tools/one may not include low/a.h",
+                          "tools/one/deep/f.c: there is no gone.h")
+
+    def test_nothing_includes_a_tool(self) -> None:
+        self.assert_found({"docs/layers.txt": TREE["docs/layers.txt"].replace("libs/own: low", "libs/own: low tools/one")},
+                          "docs/layers.txt: libs/own may not include tools/one, which is a tool",
+                          "docs/layers.txt: libs/own may include tools/one, and never does",
+                          "docs/layers.txt: a circle of rooms: libs/own tools/one")
 
     def test_an_include_that_is_not_listed(self) -> None:
         self.assert_found({"src/low/a.c": '#include "high/b.h"\n'}, "src/low/a.c: low may not include high/b.h")
 
     def test_a_circle_of_two_rooms(self) -> None:
-        self.assert_found({"docs/layers.txt": "base:\nlow: high\nhigh: low\nlibs/own: low\n",
+        self.assert_found({"docs/layers.txt": "base:\nlow: high\nhigh: low\nlibs/own: low\ntools/one: libs/own\n",
                            "src/low/a.c": '#include "high/b.h"\n'},
                           "docs/layers.txt: low stands below high, which it may include",
                           "docs/layers.txt: a circle of rooms: high low")
 
     def test_a_circle_of_three_rooms(self) -> None:
-        self.assert_found({"docs/layers.txt": "base:\nlow: top\nhigh: low\nlibs/own: low\ntop: high\n",
+        self.assert_found({"docs/layers.txt": "base:\nlow: top\nhigh: low\nlibs/own: low\ntop: high\ntools/one: libs/own\n",
                            "src/low/a.c": '#include "top/e.h"\n', "src/top/e.h": '#include "high/b.h"\n'},
                           "docs/layers.txt: low stands below top, which it may include",
                           "docs/layers.txt: a circle of rooms: high low top")
 
     def test_a_room_below_one_that_it_may_include(self) -> None:
-        self.assert_found({"docs/layers.txt": "base:\nhigh: low\nlow:\nlibs/own: low\n"},
+        self.assert_found({"docs/layers.txt": "base:\nhigh: low\nlow:\nlibs/own: low\ntools/one: libs/own\n"},
                           "docs/layers.txt: high stands below low, which it may include")
 
     def test_a_pair_that_no_include_uses(self) -> None:
@@ -72,7 +85,7 @@ class Layers(unittest.TestCase):
                           "src/new/e.c: no room of docs/layers.txt holds it")
 
     def test_a_pair_with_a_room_that_is_not_listed(self) -> None:
-        self.assert_found({"docs/layers.txt": "base:\nlow: new\nhigh: low\nlibs/own: low\n"},
+        self.assert_found({"docs/layers.txt": "base:\nlow: new\nhigh: low\nlibs/own: low\ntools/one: libs/own\n"},
                           "docs/layers.txt: low may include new, which is not listed",
                           "docs/layers.txt: low may include new, and never does")
 
@@ -81,12 +94,12 @@ class Layers(unittest.TestCase):
                           "src/low/a.c: there is no low/gone.h", "src/low/a.c: low may not include api_impl.h")
 
     def test_the_driver_needs_no_library_that_sits_on_it(self) -> None:
-        self.assert_found({"docs/layers.txt": "base:\nlow:\nlibs/own: low\nhigh: low libs/own\n",
+        self.assert_found({"docs/layers.txt": "base:\nlow:\nlibs/own: low\nhigh: low libs/own\ntools/one: libs/own\n",
                            "src/high/b.h": '#include "libs/own/d.h"\n'},
                           "docs/layers.txt: high is the driver's, and may not include libs/own, which sits on it")
 
     def test_base_is_listed_nowhere(self) -> None:
-        self.assert_found({"docs/layers.txt": "base:\nlow: base\nhigh: low\nlibs/own: low\n"},
+        self.assert_found({"docs/layers.txt": "base:\nlow: base\nhigh: low\nlibs/own: low\ntools/one: libs/own\n"},
                           "docs/layers.txt: low need not list base, which all may include")
 
     def test_sizes(self) -> None:
