@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "libs/math/open.h"
 
 /* FFTW's numbers. */
@@ -109,6 +110,7 @@ bool mr_fftw_open(bool wide)
 /* When FFTW estimates, it looks only at the boundaries on which the pointers stand, and writes nothing. */
 static void *plan_for(const struct fftw *fftw, const struct mr_lines_key *key)
 {
+    MR_MUTEX_HELD(&lock);
     static _Alignas(64) char places[2][64];
     int rank = key->rank ? key->rank : 1, n[3] = {(int)key->length, 1, 1};
     int count = (int)key->count, from = (int)key->from_distance, to = (int)key->to_distance;
@@ -139,9 +141,10 @@ static bool fits(int64_t value)
     return value >= 0 && value <= INT_MAX;
 }
 
-/* Ends the plans that have been unused longest, which stand last. */
+/* Ends the plan that has been unused longest, which stands last. Lock held. */
 static void trim(void)
 {
+    MR_MUTEX_HELD(&lock);
     struct mr_lines **last = NULL;
     for (struct mr_lines **at = &list; *at; at = &(*at)->next)
         if ((*at)->references == 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mutex.h"
 #include "libs/cusparse/logger.h"
 #include "libs/cusparse/refuse.h"
 #include "libs/cusparse/sparse.h"
@@ -98,6 +99,7 @@ static union place *free_places;
 /* The link lies behind the kind, which stays 0. The lock is held. */
 static union place **link_of(union place *place)
 {
+    MR_MUTEX_HELD(&lock);
     return (union place **)(void *)(place->bytes + 8);
 }
 

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/mutex.h"
 #include "cusparse_impl.h"
 
 #define LEVELS 5
@@ -40,6 +41,7 @@ void mr_cusparse_tell(const char *function, const char *text)
 /* The lock is held. */
 static void set_file(FILE *to, bool is_owned)
 {
+    MR_MUTEX_HELD(&lock);
     if (file && owned)
         fclose(file);
     file = to;

@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "libs/observer/generation.h"
 #include "libs/observer/host.h"
 #include "libs/observer/threads.h"
@@ -167,6 +168,7 @@ static void put_pages(uintptr_t first, uintptr_t end, bool for_reading)
 /* Lock held. */
 static struct region *find_region(uintptr_t address)
 {
+    MR_MUTEX_HELD(&lock);
     for (size_t i = 0; i < region_count; i++)
         if (address - regions[i].base < regions[i].bytes)
             return &regions[i];

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "libs/observer/identity.h"
 #include "libs/observer/schedule.h"
 #include "libs/observer/schedule_tool.h"
@@ -45,6 +46,7 @@ static void note_move(void)
 /* Does what was decided, and lets the lock go. */
 static void carry_out(enum obs_decision decision)
 {
+    MR_MUTEX_HELD(&lock);
     if (decision == OBS_WORK) {
         obs_schedule_forget(schedule);
         driver->ask_again(); /* with the lock: nobody decides before all have been asked about again */
@@ -186,6 +188,7 @@ static void tool_enter(struct mr_observed_call *call)
 /* Stops the running thread until the schedule lets it go on. With the lock, which is let go. */
 static void stop(enum obs_host how)
 {
+    MR_MUTEX_HELD(&lock);
     uint32_t number = obs_thread_here()->number;
     obs_schedule_host(schedule, number, how, 0);
     pthread_mutex_unlock(&lock);
