@@ -2,7 +2,7 @@
 /* Telling an observer of works and of graphs' steps: when they begin, what they touch, which threads carry them out,
  * and when they end (observe/observe.h).
  *
- * Whoever carries out a work, the stream's owner or the thread in a graph's run, makes a record when it begins
+ * The thread that carries out a work, the stream's owner or one in a graph's run, makes a record when it begins
  * (mr_tell_begin) and gives it up when the work has ended (mr_tell_end), before anything learns of that end. Between
  * the two the record hangs on the job, if there is one, so that threads which join can tell of their part. */
 #ifndef MR_ENGINE_TELL_H

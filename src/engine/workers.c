@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workers: how many there are, how they look for work, how they sleep and are woken.
  *
- * A worker with nothing to do polls for some microseconds, then sleeps. Whoever queues work wakes a sleeper only if
- * nobody polls and nobody is on the way; a worker that takes something up while more is ready passes the call on. So a
- * burst of work wakes one thread after the other, and a single stream of small commands wakes nobody. A job that is
+ * A worker with nothing to do polls for some microseconds, then sleeps. A thread that queues work wakes a sleeper only
+ * if nobody polls and nobody is on the way; a worker that takes something up while more is ready passes the call on. So
+ * a burst of work wakes one thread after the other, and a single stream of small commands wakes nobody. A job that is
  * known to have work for many calls some at a time, and so does each that comes.
  *
  * When nobody can be woken and the workers are all busy, the monitor is told to watch. */

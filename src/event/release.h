@@ -2,9 +2,9 @@
 /* Releases: what a completed mark sets free, and goes on once the thread holds no lock.
  *
  * A waiter's `notify` may run with a stream's lock held, so it takes no lock itself: it puts a release on a list of the
- * calling thread. Whoever completes marks works the list off when its locks are dropped (mr_release_all): in a loop
- * that is never entered twice, so that a chain of any length unrolls flat. All functions are about the calling thread's
- * own list. */
+ * calling thread. A thread that completes marks works the list off when its locks are dropped (mr_release_all): in a
+ * loop that is never entered twice, so that a chain of any length unrolls flat. All functions are about the calling
+ * thread's own list. */
 #ifndef MR_EVENT_RELEASE_H
 #define MR_EVENT_RELEASE_H
 

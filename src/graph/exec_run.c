@@ -4,8 +4,8 @@
  * A run begins on the thread that owns the stream. It carries out a step, takes off one from what each step behind it
  * still waits for, goes on with one of those that have become ready, and leaves the rest in the plan's list. So a chain
  * runs on one thread with nothing handed over. While there are ready steps that this thread won't get to at once, the
- * plan's task is queued: an invitation. Whoever takes it (a worker, or a thread that waits for the stream) joins in and
- * passes the invitation on if there is more.
+ * plan's task is queued: an invitation. The thread that takes it (a worker, or one that waits for the stream) joins in
+ * and passes the invitation on if there is more.
  *
  * `inside` counts what has part in the run: threads, steps whose end will come from elsewhere, the queued invitation.
  * Nothing can be ready without one of them, so the run is over when the count gets to zero, and the thread that takes

@@ -34,7 +34,7 @@ static bool check_handle(struct verifier *verifier, enum mr_ptx_type reference)
 }
 
 /* A vector of `count` sources, padded to 4 if it is 3; a single one need not be in braces. `first` is the type of the
- * first, if that differs. But for gradients, 2 and 4 elements may be written where fewer are looked at. */
+ * first, if that differs. Except for gradients, 2 and 4 elements may be written where fewer are looked at. */
 static bool check_vector(struct verifier *verifier, unsigned place, unsigned count, enum mr_ptx_type first,
                          enum mr_ptx_type rest)
 {

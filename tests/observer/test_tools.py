@@ -36,7 +36,7 @@ class Tools(unittest.TestCase):
     def test_names_and_options(self):
         self.assertEqual(self.run_driver("one"), ["one opens: '' with the driver", "points 2"])
         self.assertEqual(self.run_driver("one:a:b,two"), ["one opens: 'a:b' with the driver", "points 11"])
-        for text, message in (("three", "the tool 'three', which is none of this version's (one, two)"), ("one,one", "the tool 'one' twice"),
+        for text, message in (("three", "the tool 'three', which this version does not have (it has one, two)"), ("one,one", "the tool 'one' twice"),
                               ("", "names no tool"), (",", "names no tool"), ("two,three:x", "the tool 'three'"), ("x" * 600, "is too long")):
             with self.subTest(tools=text):
                 before = self.marks()
@@ -48,7 +48,7 @@ class Tools(unittest.TestCase):
         with open(LIBRARY, "rb") as library:
             if b"__asan_" in library.read():
                 self.skipTest("the library has a sanitizer, and the program has none")
-        self.assertIn("the tool 'three', which is none of this version's", "".join(self.run_driver("three", library=LIBRARY, status=3)))
+        self.assertIn("the tool 'three', which this version does not have", "".join(self.run_driver("three", library=LIBRARY, status=3)))
         listed = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
         self.assertEqual([line.split()[-1] for line in listed.splitlines()], ["InitializeInjectionNvtx2", "millrace_observer"])
 

@@ -124,7 +124,7 @@ static void plain_half(const struct request *request, const struct places *place
     begin_host(request, words);
     mr_words_add(words, "-x", "");
     mr_words_add(words, input->kind == KIND_C ? "c" : "c++", "");
-    for (size_t i = 0; i < request->both.count; i++) /* a standard of C++ is none of C */
+    for (size_t i = 0; i < request->both.count; i++) /* a standard of C++ is not for C */
         if (input->kind != KIND_C || strncmp(request->both.items[i], "-std=c++", 8) != 0)
             mr_words_add(words, request->both.items[i], "");
     words_add_all(words, &request->host);

@@ -207,7 +207,7 @@ static void set_phase(struct request *request, enum phase phase)
         request->phase = phase;
 }
 
-/* Options without a value that set a field of the request. False: it is none of them. */
+/* Options without a value that set a field of the request. False: the option is another. */
 static bool apply_flag(struct request *request, const struct option *option)
 {
     switch (option->action) {

@@ -106,8 +106,8 @@ CUresult mr_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *a
     return CUDA_SUCCESS;
 }
 
-/* Everything in the context goes, whoever has retained it, and the flags return to 0. Retains stay to be released, and
- * the next one makes a new context. */
+/* Everything in the context goes, even if others have retained it, and the flags return to 0. Retains stay to be
+ * released, and the next one makes a new context. */
 CUresult mr_cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
     struct mr_device *device;

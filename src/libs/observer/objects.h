@@ -137,7 +137,7 @@ void obs_flags_forget(uint64_t base, size_t size);
 uint32_t obs_timeline_take(const struct obs_lane *lane, uint64_t *tick);
 /* One that nobody has had. 0: there is none. */
 uint32_t obs_timeline_new(void);
-/* Gives it back, as it stands at this tick. Whoever knows the guard up to its tick knows of all that was on it; a
+/* Gives it back, as it stands at this tick. What knows the guard up to its tick knows of all that was on it; a
  * stream's is its own guard. */
 void obs_timeline_give(uint32_t timeline, uint64_t tick, uint32_t guard, uint64_t guard_tick);
 uint32_t obs_timeline_count(void);

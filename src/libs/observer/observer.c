@@ -278,9 +278,10 @@ static bool open_tool(const struct mr_observed_driver *driver, char *word)
         for (size_t i = 0, length = 0; obs_tools[i] && length < sizeof names; i++)
             length +=
                 (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", obs_tools[i]->name);
-        mr_log(MR_LOG_ERROR,
-               "MILLRACE_OBSERVE names the tool '%s', which is none of this version's (%s); nothing is observed", word,
-               names);
+        mr_log(
+            MR_LOG_ERROR,
+            "MILLRACE_OBSERVE names the tool '%s', which this version does not have (it has %s); nothing is observed",
+            word, names);
         return false;
     }
     for (uint32_t i = 0; i < used; i++)

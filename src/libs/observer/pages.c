@@ -72,7 +72,8 @@ struct thread {
 static const struct mr_observed_driver *driver;
 static int faults = -1, file = -1, note_signal;
 static bool sees_writes; /* a page may be opened for reading alone */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows; who has it touches no region */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* guards what follows; a thread that has it touches no region */
 static struct region regions[REGIONS];
 static size_t region_count;
 static uint64_t file_size;
@@ -346,7 +347,7 @@ static void forget_region(struct region *region)
     *region = regions[--region_count];
 }
 
-/* Before the memory goes: what lies there later is none of the file's. */
+/* Before the memory goes: what lies there later does not belong to the file. */
 static void free_region(uintptr_t base)
 {
     pthread_mutex_lock(&lock);

@@ -125,7 +125,7 @@ static void put_site(struct trace_writer *writer, uint32_t site)
     trace_done(record, sizeof *record);
 }
 
-/* A site is new to few calls. Whoever finds some writes them all; another thread that does so meanwhile is enough. */
+/* A site is new to few calls. A thread that finds some writes them all, unless another thread does so already. */
 static void put_new_sites(struct trace_writer *writer, uint32_t site)
 {
     if (site <= atomic_load_explicit(&told_sites, memory_order_acquire) || atomic_exchange(&telling, true))

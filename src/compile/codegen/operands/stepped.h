@@ -31,7 +31,7 @@ struct cg_stepped cg_stepped_rarely(struct cg *g, const struct cg_stepped *value
 /* Whether the last term is 0 in all lanes, so that they step evenly: an i1, NULL if it always is. */
 LLVMValueRef cg_stepped_evenly(struct cg *g, const struct cg_stepped *value);
 
-/* The generic address behind a memory operand in global memory; false if it is none of that class. */
+/* The generic address behind a memory operand in global memory; false if it is not of that class. */
 bool cg_stepped_address(struct cg *g, const struct mr_ptx_operand *operand, struct cg_stepped *out);
 
 #endif
