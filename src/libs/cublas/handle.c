@@ -17,7 +17,7 @@ cublasStatus_t mr_cublas_bad(const struct mr_form *form, cublasStatus_t status, 
     char reason[MR_MATH_REASON];
     va_list arguments;
     va_start(arguments, format);
-    mr_math_refuse(form, status == CUBLAS_STATUS_NOT_SUPPORTED, reason, format, arguments);
+    mr_math_refuse(form->name, status == CUBLAS_STATUS_NOT_SUPPORTED, reason, format, arguments);
     va_end(arguments);
     mr_cublas_tell(form->name, reason);
     return status;

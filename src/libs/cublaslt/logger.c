@@ -33,7 +33,7 @@ cublasStatus_t mr_lt_bad(const struct mr_form *form, cublasStatus_t status, cons
     char reason[MR_MATH_REASON];
     va_list arguments;
     va_start(arguments, format);
-    mr_math_refuse(form, status == CUBLAS_STATUS_NOT_SUPPORTED, reason, format, arguments);
+    mr_math_refuse(form->name, status == CUBLAS_STATUS_NOT_SUPPORTED, reason, format, arguments);
     va_end(arguments);
     mr_lt_tell(form->name, reason);
     return status;

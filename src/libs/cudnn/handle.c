@@ -7,24 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "cudnn_impl.h"
 #include "libs/cudnn/dnn.h"
 #include "libs/cudnn/refuse.h"
 #include "libs/math/driver.h"
+#include "libs/math/refusal.h"
 
 static _Thread_local char last_error[512];
 
 cudnnStatus_t mr_dnn_bad(const char *function, cudnnStatus_t status, const char *format, ...)
 {
-    char text[384];
+    char reason[MR_MATH_REASON];
+    bool is_missing = CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    mr_math_refuse(function, is_missing, reason, format, arguments);
     va_end(arguments);
-    snprintf(last_error, sizeof last_error, "%s: %s", function, text);
-    mr_log_setup();
-    mr_log(CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ? MR_LOG_WARN : MR_LOG_INFO, "%s", last_error);
+    snprintf(last_error, sizeof last_error, "%s: %s", function, reason);
     return status;
 }
 

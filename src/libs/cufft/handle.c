@@ -14,7 +14,8 @@ void mr_fft_say_bad(const struct mr_form *form, cufftResult status, const char *
     char reason[MR_MATH_REASON];
     va_list arguments;
     va_start(arguments, format);
-    mr_math_refuse(form, status == CUFFT_NOT_SUPPORTED || status == CUFFT_NOT_IMPLEMENTED, reason, format, arguments);
+    mr_math_refuse(form->name, status == CUFFT_NOT_SUPPORTED || status == CUFFT_NOT_IMPLEMENTED, reason, format,
+                   arguments);
     va_end(arguments);
 }
 

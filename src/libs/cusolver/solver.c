@@ -15,7 +15,7 @@ cusolverStatus_t mr_solver_bad(const struct mr_form *form, cusolverStatus_t stat
     char reason[MR_MATH_REASON];
     va_list arguments;
     va_start(arguments, format);
-    mr_math_refuse(form, status == CUSOLVER_STATUS_NOT_SUPPORTED, reason, format, arguments);
+    mr_math_refuse(form->name, status == CUSOLVER_STATUS_NOT_SUPPORTED, reason, format, arguments);
     va_end(arguments);
     return status;
 }

@@ -18,7 +18,7 @@ cusparseStatus_t mr_cusparse_bad(const struct mr_form *form, cusparseStatus_t st
     char reason[MR_MATH_REASON];
     va_list arguments;
     va_start(arguments, format);
-    mr_math_refuse(form, status == CUSPARSE_STATUS_NOT_SUPPORTED, reason, format, arguments);
+    mr_math_refuse(form->name, status == CUSPARSE_STATUS_NOT_SUPPORTED, reason, format, arguments);
     va_end(arguments);
     mr_cusparse_tell(form->name, reason);
     return status;
