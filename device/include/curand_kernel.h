@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random numbers in kernels: the generators XORWOW, MRG32k3a, Philox4x32-10 and Sobol (32 and 64 bits, plain and scrambled), written from the
- * published algorithms. Same seeds give the same sequences as cuRAND's generators; millrace_curand_distributions.h says what differs.
+/* Random numbers in kernels: the generators XORWOW, MRG32k3a, Philox4x32-10 and Sobol (32 and 64 bits, plain and
+ * scrambled), written from the published algorithms. Same seeds give the same sequences as cuRAND's generators;
+ * millrace_curand_distributions.h says what differs.
  *
- * A state belongs to one thread at a time. Not here: MTGP32 and curand_discrete, whose tables the host library makes. */
+ * A state belongs to one thread at a time. Not here: MTGP32 and curand_discrete, whose tables the host library makes.
+ */
 #ifndef MILLRACE_CURAND_KERNEL_H
 #define MILLRACE_CURAND_KERNEL_H
 
 #include "millrace_curand_jumps.h"
+#include "millrace_curand_states.h"
 
 #define MR_NORMAL_KEPT 1u
 #define MR_LOG_NORMAL_KEPT 2u
-/* The second number of a pair of normal ones, kept for the next call: whether and of which kind for float and double, and the two. */
-#define MR_KEPT_NUMBERS int boxmuller_flag, boxmuller_flag_double; float boxmuller_extra; double boxmuller_extra_double;
-
-struct curandStateXORWOW { unsigned int d, v[5]; MR_KEPT_NUMBERS };
-struct curandStateMRG32k3a { unsigned int s1[3], s2[3]; MR_KEPT_NUMBERS };
-struct curandStatePhilox4_32_10 { uint4 ctr, output; uint2 key; unsigned int STATE; MR_KEPT_NUMBERS };
-struct curandStateSobol32 { unsigned int i, x, c, direction_vectors[32]; };
-struct curandStateScrambledSobol32 { unsigned int i, x, c, direction_vectors[32]; };
-struct curandStateSobol64 { unsigned long long i, x, c, direction_vectors[64]; };
-struct curandStateScrambledSobol64 { unsigned long long i, x, c, direction_vectors[64]; };
-typedef curandStateXORWOW curandStateXORWOW_t, curandState_t, curandState;
-typedef curandStateMRG32k3a curandStateMRG32k3a_t;
-typedef curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
-typedef curandStateSobol32 curandStateSobol32_t;
-typedef curandStateScrambledSobol32 curandStateScrambledSobol32_t;
-typedef curandStateSobol64 curandStateSobol64_t;
-typedef curandStateScrambledSobol64 curandStateScrambledSobol64_t;
-typedef unsigned int curandDirectionVectors32_t[32];
-typedef unsigned long long curandDirectionVectors64_t[64];
 
 template <class State> MR_DEVICE void mr_keep_nothing(State *state)
 {
@@ -55,7 +39,8 @@ MR_DEVICE unsigned int curand(curandStateXORWOW *state)
     return x + (state->d += 362437);
 }
 
-/* Puts p(T) of the state in the state's place for each bit of n, p from the table: gen/curand_jumps.py tells why that is a jump. */
+/* Puts p(T) of the state in the state's place for each bit of n, p from the table: gen/curand_jumps.py tells why that
+ * is a jump. */
 MR_DEVICE void mr_xorwow_jump(unsigned int *v, const unsigned int jumps[64][5], unsigned long long n)
 {
     for (int bit = 0; n; bit++, n >>= 1) {
@@ -87,9 +72,11 @@ MR_DEVICE void skipahead_sequence(unsigned long long n, curandStateXORWOW *state
     mr_xorwow_jump(state->v, mr_xorwow_sequence_jumps, n);
 }
 
-MR_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset, curandStateXORWOW *state)
+MR_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequence, unsigned long long offset,
+                           curandStateXORWOW *state)
 {
-    unsigned int low = ((unsigned int)seed ^ 0xaad26b49u) * 1099087573u, high = ((unsigned int)(seed >> 32) ^ 0xf7dcefddu) * 2591861531u;
+    unsigned int low = ((unsigned int)seed ^ 0xaad26b49u) * 1099087573u,
+                 high = ((unsigned int)(seed >> 32) ^ 0xf7dcefddu) * 2591861531u;
     state->d = 6615241 + low + high;
     state->v[0] = 123456789u + low;
     state->v[1] = 362436069u ^ low;

@@ -30,6 +30,20 @@ def compile_alone(folder, header):
     return wrong
 
 
+def states_of_kernels(folder):
+    """Complaints of compilers of C++ about a host's source that allocates states of curand_kernel.h. The sizes are the
+    toolkit's."""
+    sizes = {"curandState": 48, "curandStateMRG32k3a": 48, "curandStatePhilox4_32_10_t": 64, "curandStateSobol64": 536}
+    source = "#include <curand_kernel.h>\n" + "".join(f"static_assert(sizeof({name}) == {size});\n" for name, size in sizes.items())
+    wrong = []
+    for compiler in filter(shutil.which, LANGUAGES["c++"]):
+        done = subprocess.run([compiler, "-fsyntax-only", "-Wall", "-Werror", "-std=c++17", "-x", "c++", "-I", folder, "-"],
+                              input=source, text=True, capture_output=True)
+        if done.returncode:
+            wrong.append(f"{compiler}: curand_kernel.h: {done.stderr[:800]}")
+    return wrong
+
+
 def read(folder, header, prefix):
     """The header as the C++ preprocessor leaves it: only the parts of headers whose name begins with the prefix."""
     text = subprocess.run(["g++", "-E", "-x", "c++", "-I", folder, "-"], input=f"#include <{header}>\n", text=True, check=True,
@@ -107,7 +121,7 @@ def main(argv):
     ours, library, headers = argv[1], argv[2], argv[3:]
     prefix = "cublas" if library == "cublasLt" else library  # it is in the names of headers, functions and types
     theirs = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"
-    wrong = []
+    wrong = states_of_kernels(ours) if library == "curand" else []
     for header in headers:
         wrong += compile_alone(ours, header)
         version = re.search(r"define CUDA_VERSION 13", (theirs / "cuda.h").read_text()) if (theirs / header).exists() else None

@@ -383,6 +383,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             (("--expt-extended-lambda",), "-D__CUDACC_EXTENDED_LAMBDA__=1", "-D__CUDACC_EXTENDED_LAMBDA__=1"),
             (("-rdc=true",), "-fgpu-rdc", "-fgpu-rdc"), (("--relocatable-device-code", "false"), None, None),
             (("-Xcompiler", "-fPIC,-Wall"), None, "-fPIC -Wall"), (("--compiler-options=-fno-rtti",), None, "-fno-rtti"),
+            (('--compiler-options="-fPIC"',), None, " -fPIC "), (("-Xcompiler", "'-fPIC',\"-DWORDS=1 2,3\" -Wall"), None, '-fPIC "-DWORDS=1 2,3" -Wall'),
             (("-default-stream", "per-thread"), "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1", "-fgpu-default-stream=per-thread"), (("-w",), " -w ", " -w "),
             (("-Werror", "all-warnings"), " -Werror ", " -Werror "), (("-Werror=reorder",), "-Werror=reorder", "-Werror=reorder"), (("-Wreorder",), "-Wreorder", "-Wreorder"),
             (("-MD",), None, " -MD -MF kernel.d -MT kernel.o"), (("-MMD", "-MF", "x.d", "-MT", "t", "-MP"), None, " -MMD -MF x.d -MT t -MP"),

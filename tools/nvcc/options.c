@@ -130,8 +130,10 @@ static bool next_part(const char **list, struct mr_text *part)
     return part->length > 0;
 }
 
-/* The parts of a list, one by one: apart by commas or, as a shell would see them, by blanks. A backslash before a comma
- * makes it one of the part. A list for the linker within (-Wl,a,b) is one part. */
+/* The parts of a list, one by one: apart by commas or, as a shell would see them, by blanks. Quotes hold a part
+ * together and are dropped, as a shell does. A backslash before a comma makes it one of the part. A list for the linker
+ * within
+ * (-Wl,a,b) is one part. */
 static bool each_part(struct request *request, enum action action, const char *list)
 {
     struct mr_text part = {.data = NULL};
@@ -140,7 +142,12 @@ static bool each_part(struct request *request, enum action action, const char *l
     do {
         bool within = action == HOST && strncmp(list, "-Wl,", 4) == 0;
         mr_text_clear(&part);
-        for (; *list && *list != ' ' && (within || *list != ','); list++) {
+        char quote = 0;
+        for (; *list && (quote || (*list != ' ' && (within || *list != ','))); list++) {
+            if (quote ? *list == quote : *list == '"' || *list == '\'') {
+                quote = quote ? 0 : *list;
+                continue;
+            }
             list += list[0] == '\\' && list[1] == ',';
             mr_text_add(&part, list, 1);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sparse part of cuSOLVER: handles, systems, an eigenvalue, orders. The functions `…Host` get host memory and
+/* The sparse part of cuSOLVER: handles, systems, an eigenvalue, batches. The functions `…Host` get host memory and
  * compute on the calling thread. The others get device memory and compute in stream order. They tell in host memory
  * whether the matrix is singular, so they wait for the stream. */
 #include <dlfcn.h>
@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "libs/cusolver/solver.h"
-#include "libs/cusolver/sparse_kernel.h"
+#include "libs/cusolver/sparse.h"
 #include "libs/math/convert.h"
-#include "libs/math/handles.h"
 
 /* A descriptor is libcusparse's: it is asked through that library's public functions. */
 static struct {
@@ -70,9 +68,8 @@ static cudaDataType_t data_type(const struct mr_form *form)
                                : CUDA_C_64F;
 }
 
-/* Checks and describes a square matrix. */
-static cusolverStatus_t describe(const struct mr_form *form, int64_t m, int64_t nnz, const cusparseMatDescr_t descr,
-                                 const void *values, const int *rows, const int *columns, struct mr_csr *a)
+cusolverStatus_t mr_sparse_describe(const struct mr_form *form, int64_t m, int64_t nnz, const cusparseMatDescr_t descr,
+                                    const void *values, const int *rows, const int *columns, struct mr_csr *a)
 {
     pthread_once(&once, open_once);
     if (!sparse.base || !sparse.type)
@@ -128,7 +125,7 @@ static cusolverStatus_t solve(const struct mr_form *form, cusolverSpHandle_t han
 {
     ENTER();
     struct system s = {.function = form->name, .method = method, .ordered = reorder > 0, .tol = tol, .b = b, .x = x};
-    cusolverStatus_t status = describe(form, m, nnz, descr, values, rows, columns, &s.a);
+    cusolverStatus_t status = mr_sparse_describe(form, m, nnz, descr, values, rows, columns, &s.a);
     if (status)
         return status;
     MR_CHECK(form, reorder >= 0 && reorder <= 3);
@@ -176,7 +173,7 @@ static cusolverStatus_t eigen(const struct mr_form *form, cusolverSpHandle_t han
     ENTER();
     struct system s = {
         .function = form->name, .is_eigen = true, .most = (int)most, .tol = tol, .b = x0, .x = x, .value = mu};
-    cusolverStatus_t status = describe(form, m, nnz, descr, values, rows, columns, &s.a);
+    cusolverStatus_t status = mr_sparse_describe(form, m, nnz, descr, values, rows, columns, &s.a);
     if (status)
         return status;
     MR_CHECK(form, most >= 0 && tol >= 0);
@@ -201,54 +198,14 @@ static cusolverStatus_t eigen(const struct mr_form *form, cusolverSpHandle_t han
 EIGEN(csreigvsi, false)
 EIGEN(csreigvsiHost, true)
 
-/* ---- orders, patterns ---- */
-
-cusolverStatus_t mr_cusolver_SpXcsrsymrcmHost(const struct mr_form *form, cusolverSpHandle_t handle, int64_t n,
-                                              int64_t nnzA, const cusparseMatDescr_t descrA, const int *csrRowPtrA,
-                                              const int *csrColIndA, int *p)
-{
-    ENTER();
-    struct mr_csr a;
-    cusolverStatus_t status = describe(form, n, nnzA, descrA, NULL, csrRowPtrA, csrColIndA, &a);
-    if (status)
-        return status;
-    MR_CHECK(form, p || n == 0);
-    return mr_sparse_order(&a, p) ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_ALLOC_FAILED;
-}
-
-/* ---- batches by QR: the analysis keeps nothing, each member is factorised anew ---- */
-
-struct csrqr {
-    enum mr_solver_kind kind;
-};
-
-cusolverStatus_t mr_cusolver_SpCreateCsrqrInfo(const struct mr_form *form, csrqrInfo_t *info)
-{
-    MR_CHECK(form, info);
-    struct csrqr *made = calloc(1, sizeof *made);
-    if (!made)
-        return CUSOLVER_STATUS_ALLOC_FAILED;
-    made->kind = MR_SOLVER_CSRQR;
-    *info = mr_math_handle_new(made);
-    if (*info)
-        return CUSOLVER_STATUS_SUCCESS;
-    free(made);
-    return CUSOLVER_STATUS_ALLOC_FAILED;
-}
-
-cusolverStatus_t mr_cusolver_SpDestroyCsrqrInfo(const struct mr_form *form, csrqrInfo_t info)
-{
-    (void)form;
-    free(mr_solver_end(MR_SOLVER_CSRQR, info));
-    return CUSOLVER_STATUS_SUCCESS;
-}
+/* ---- batches by QR: the analysis keeps nothing, each member is factorised anew (infos: steps.c) ---- */
 
 /* A tall matrix may stand there, too. */
 static cusolverStatus_t describe_tall(const struct mr_form *form, int64_t m, int64_t n, int64_t nnz,
                                       const cusparseMatDescr_t descr, const void *values, const int *rows,
                                       const int *columns, csrqrInfo_t info, struct mr_csr *a)
 {
-    cusolverStatus_t status = describe(form, m, nnz, descr, values, rows, columns, a);
+    cusolverStatus_t status = mr_sparse_describe(form, m, nnz, descr, values, rows, columns, a);
     if (status)
         return status;
     MR_CHECK(form, mr_solver_find(MR_SOLVER_CSRQR, info));

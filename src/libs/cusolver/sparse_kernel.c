@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sparse systems: orders, and what the two types' factorisations (sparse_kernel.inc) are used for. */
+/* Sparse systems: what the two types' factorisations (sparse_kernel.inc) are used for. */
 #include "libs/cusolver/sparse_kernel.h"
 
 #include <complex.h>
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,98 +31,6 @@ static int ascending(const void *a, const void *b)
 #define ABS(x) cabs(x)
 #define REAL(x) creal(x)
 #include "libs/cusolver/sparse_kernel.inc"
-
-/* ---- orders ---- */
-
-struct graph {
-    int n, *first, *next; /* neighbours of i: next[first[i]] to next[first[i + 1] - 1] */
-};
-
-/* The pattern of A + A^T without the diagonal; a neighbour may be there twice. */
-static bool make_graph(const struct mr_csr *a, struct graph *g)
-{
-    int n = a->n, entries = a->rows[n] - a->base;
-    g->n = n;
-    g->first = calloc((size_t)n + 2, sizeof(int));
-    g->next = malloc((2 * (size_t)entries + 1) * sizeof(int));
-    if (!g->first || !g->next)
-        return false;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < n; i++)
-            for (int p = a->rows[i] - a->base; p < a->rows[i + 1] - a->base; p++) {
-                int j = a->columns[p] - a->base;
-                if (i == j)
-                    continue;
-                if (pass == 0) {
-                    g->first[i + 1]++;
-                    g->first[j + 1]++;
-                } else {
-                    g->next[g->first[i]++] = j;
-                    g->next[g->first[j]++] = i;
-                }
-            }
-        if (pass == 0)
-            for (int i = 0; i < n; i++)
-                g->first[i + 1] += g->first[i];
-    }
-    for (int i = n; i > 0; i--) /* the second pass has moved each to its end */
-        g->first[i] = g->first[i - 1];
-    g->first[0] = 0;
-    return true;
-}
-
-static int degree(const struct graph *g, int i)
-{
-    return g->first[i + 1] - g->first[i];
-}
-
-/* Visits all that can be reached from `start` by breadth, neighbours with fewer neighbours first; the last one visited.
- */
-static int visit(const struct graph *g, int start, int *queue, int *count, int *mark, int stamp)
-{
-    int head = *count;
-    queue[(*count)++] = start;
-    mark[start] = stamp;
-    while (head < *count) {
-        int i = queue[head++], begin = *count;
-        for (int p = g->first[i]; p < g->first[i + 1]; p++)
-            if (mark[g->next[p]] != stamp) {
-                mark[g->next[p]] = stamp;
-                queue[(*count)++] = g->next[p];
-            }
-        for (int s = begin + 1; s < *count; s++) { /* by insertion: rows are short */
-            int kept = queue[s], t = s;
-            for (; t > begin && degree(g, queue[t - 1]) > degree(g, kept); t--)
-                queue[t] = queue[t - 1];
-            queue[t] = kept;
-        }
-    }
-    return queue[*count - 1];
-}
-
-bool mr_sparse_order(const struct mr_csr *a, int *p)
-{
-    int n = a->n, count = 0;
-    struct graph g = {0};
-    int *mark = calloc((size_t)n + 1, sizeof *mark), *far = malloc(((size_t)n + 1) * sizeof *far);
-    bool fine = make_graph(a, &g) && mark && far;
-    for (int i = 0; fine && i < n; i++) {
-        if (mark[i])
-            continue;
-        int found = 0, end = visit(&g, i, far, &found, mark, 1); /* an end of the piece, as far as a start needs */
-        (void)visit(&g, end, p, &count, mark, 2);
-    }
-    for (int i = 0; fine && i < n / 2; i++) {
-        int kept = p[i];
-        p[i] = p[n - 1 - i];
-        p[n - 1 - i] = kept;
-    }
-    free(g.first);
-    free(g.next);
-    free(mark);
-    free(far);
-    return fine;
-}
 
 /* ---- a matrix as the factorisations want it ---- */
 
@@ -215,48 +124,269 @@ static void move(const struct prepared *p, size_t size, int n, const char *from,
     }
 }
 
-bool mr_sparse_solve(const struct mr_csr *a, enum mr_sparse_method method, bool ordered, double tol, const void *b,
-                     void *x, int *singular)
-{
+/* ---- factors that are kept ---- */
+
+struct mr_sparse_factor {
+    enum mr_sparse_method method;
+    cudaDataType_t type;
+    int m, n;
     struct prepared p;
+    bool is_made; /* one of the following holds the factorisation */
+    union {
+        struct real_qr real_qr;
+        struct complex_qr complex_qr;
+        struct real_cholesky real_cholesky;
+        struct complex_cholesky complex_cholesky;
+        struct real_lu real_lu;
+        struct complex_lu complex_lu;
+    };
+};
+
+/* Calls the function of the factor's method and type. */
+#define OF_METHOD(f, verb, ...) \
+    ((f)->method == MR_SPARSE_QR ? (is_complex((f)->type) ? complex_qr##verb(&(f)->complex_qr, __VA_ARGS__) \
+                                                          : real_qr##verb(&(f)->real_qr, __VA_ARGS__)) \
+     : (f)->method == MR_SPARSE_CHOLESKY \
+         ? (is_complex((f)->type) ? complex_cholesky##verb(&(f)->complex_cholesky, __VA_ARGS__) \
+                                  : real_cholesky##verb(&(f)->real_cholesky, __VA_ARGS__)) \
+         : (is_complex((f)->type) ? complex_lu##verb(&(f)->complex_lu, __VA_ARGS__) \
+                                  : real_lu##verb(&(f)->real_lu, __VA_ARGS__)))
+
+static void end_made(struct mr_sparse_factor *f)
+{
+    if (!f->is_made)
+        return;
+    f->is_made = false;
+    if (f->method == MR_SPARSE_QR) {
+        if (is_complex(f->type))
+            complex_qr_end(&f->complex_qr);
+        else
+            real_qr_end(&f->real_qr);
+    } else if (f->method == MR_SPARSE_CHOLESKY) {
+        if (is_complex(f->type))
+            complex_cholesky_end(&f->complex_cholesky);
+        else
+            real_cholesky_end(&f->real_cholesky);
+    } else if (is_complex(f->type)) {
+        complex_lu_end(&f->complex_lu);
+    } else {
+        real_lu_end(&f->real_lu);
+    }
+}
+
+void mr_sparse_factor_end(struct mr_sparse_factor *f)
+{
+    if (!f)
+        return;
+    end_made(f);
+    end_prepared(&f->p);
+    free(f);
+}
+
+/* An element behind those that are there: *values, or 0 for NULL, less *shift, or 0 for NULL. */
+static void put_shifted(struct prepared *p, int *count, int parts, int column, const double *values,
+                        const double *shift)
+{
+    for (int part = 0; part < parts; part++)
+        ((double *)p->values)[*count * parts + part] = (values ? values[part] : 0) - (shift ? shift[part] : 0);
+    p->columns[(*count)++] = column;
+}
+
+/* Takes the shift, one wide element, from the diagonal, to which entries that lack are added. */
+static bool take_shift(struct prepared *p, size_t size, int m, int n, const double *shift)
+{
+    int parts = (int)(size / 8), count = 0;
+    size_t room = (size_t)p->rows[m] + (size_t)n + 1;
+    struct prepared made = {.order = p->order, .place = p->place};
+    made.rows = malloc(((size_t)m + 1) * sizeof(int));
+    made.columns = malloc(room * sizeof(int));
+    made.values = malloc(room * size);
+    if (!made.rows || !made.columns || !made.values) {
+        free(made.rows);
+        free(made.columns);
+        free(made.values);
+        return false;
+    }
+    for (int i = 0; i < m; i++) {
+        bool has_diagonal = i >= n; /* below the square there is none */
+        made.rows[i] = count;
+        for (int k = p->rows[i]; k < p->rows[i + 1]; k++) {
+            int column = p->columns[k];
+            if (!has_diagonal && column > i)
+                put_shifted(&made, &count, parts, i, NULL, shift);
+            has_diagonal |= column >= i;
+            put_shifted(&made, &count, parts, column, (double *)p->values + (ptrdiff_t)k * parts,
+                        column == i ? shift : NULL);
+        }
+        if (!has_diagonal)
+            put_shifted(&made, &count, parts, i, NULL, shift);
+    }
+    made.rows[m] = count;
+    free(p->rows);
+    free(p->columns);
+    free(p->values);
+    *p = made;
+    return true;
+}
+
+/* Rows become columns. */
+static bool transpose(struct prepared *p, size_t size, int n)
+{
+    int entries = p->rows[n];
+    int *starts = calloc((size_t)n + 2, sizeof *starts), *rows = malloc(((size_t)entries + 1) * sizeof *rows);
+    char *values = malloc(((size_t)entries + 1) * size);
+    if (!starts || !rows || !values) {
+        free(starts);
+        free(rows);
+        free(values);
+        return false;
+    }
+    for (int k = 0; k < entries; k++)
+        starts[p->columns[k] + 2]++;
+    for (int i = 0; i < n; i++)
+        starts[i + 2] += starts[i + 1];
+    for (int i = 0; i < n; i++)
+        for (int k = p->rows[i]; k < p->rows[i + 1]; k++) {
+            int to = starts[p->columns[k] + 1]++;
+            rows[to] = i;
+            memcpy(values + (size_t)to * size, (char *)p->values + (size_t)k * size, size);
+        }
+    free(p->rows);
+    free(p->columns);
+    free(p->values);
+    p->rows = starts;
+    p->columns = rows;
+    p->values = values;
+    return true;
+}
+
+struct mr_sparse_factor *mr_sparse_factor_new(const struct mr_csr *a, enum mr_sparse_method method, bool ordered,
+                                              const void *shift)
+{
     size_t size = wide_size(a->type);
-    char *side = malloc(((size_t)a->m + 1) * size), *moved = malloc(((size_t)a->m + 1) * size);
-    char *solution = malloc(((size_t)a->m + 1) * size);
-    bool fine = prepare(a, ordered && a->m == a->n, &p) && side && moved && solution;
-    *singular = -1;
+    double by[2] = {0, 0};
+    struct mr_sparse_factor *f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    *f = (struct mr_sparse_factor){.method = method, .type = a->type, .m = a->m, .n = a->n};
+    bool fine = prepare(a, ordered && a->m == a->n, &f->p);
+    if (shift)
+        mr_load(a->type, shift, 1, 1, 1, true, by);
+    if (fine && (by[0] != 0 || by[1] != 0))
+        fine = take_shift(&f->p, size, a->m, a->n, by);
+    if (fine && method == MR_SPARSE_LU)
+        fine = transpose(&f->p, size, a->n);
+    if (fine)
+        return f;
+    mr_sparse_factor_end(f);
+    return NULL;
+}
+
+bool mr_sparse_factorise(struct mr_sparse_factor *f, double threshold)
+{
+    const struct prepared *p = &f->p;
+    end_made(f);
+    f->is_made = true;
+    switch (f->method) {
+    case MR_SPARSE_QR:
+        return is_complex(f->type) ? complex_qr(&f->complex_qr, f->m, f->n, p->rows, p->columns, p->values)
+                                   : real_qr(&f->real_qr, f->m, f->n, p->rows, p->columns, p->values);
+    case MR_SPARSE_CHOLESKY:
+        return is_complex(f->type) ? complex_cholesky(&f->complex_cholesky, f->n, p->rows, p->columns, p->values)
+                                   : real_cholesky(&f->real_cholesky, f->n, p->rows, p->columns, p->values);
+    default:
+        return is_complex(f->type) ? complex_lu(&f->complex_lu, f->n, p->rows, p->columns, p->values, threshold)
+                                   : real_lu(&f->real_lu, f->n, p->rows, p->columns, p->values, threshold);
+    }
+}
+
+int mr_sparse_factor_singular(const struct mr_sparse_factor *f, double tol)
+{
+    return OF_METHOD(f, _singular, tol);
+}
+
+static void solve_wide(const struct mr_sparse_factor *f, const void *b, void *x)
+{
+    OF_METHOD(f, _solve, b, x);
+}
+
+bool mr_sparse_factor_solve(const struct mr_sparse_factor *f, const void *b, void *x)
+{
+    size_t size = wide_size(f->type), room = (size_t)(f->m > f->n ? f->m : f->n) + 1;
+    char *side = malloc(room * size), *moved = malloc(room * size), *solution = malloc(room * size);
+    bool fine = side && moved && solution;
     if (fine) {
-        mr_load(a->type, b, a->m, a->m, 1, true, side);
-        move(&p, size, a->m, side, moved, false);
+        mr_load(f->type, b, f->m, f->m, 1, true, side);
+        move(&f->p, size, f->m, side, moved, false);
+        if (f->method == MR_SPARSE_CHOLESKY && mr_sparse_factor_singular(f, 0) >= 0)
+            for (size_t k = 0; k < (size_t)f->n * (size / 8); k++)
+                ((double *)(void *)solution)[k] = NAN;
+        else
+            solve_wide(f, moved, solution);
+        move(&f->p, size, f->n, solution, side, true);
+        mr_store(f->type, x, f->n, f->n, 1, true, side);
     }
-    if (fine && method == MR_SPARSE_CHOLESKY) {
-        fine = is_complex(a->type)
-                   ? complex_cholesky(a->n, p.rows, p.columns, p.values, (void *)moved, tol, (void *)solution, singular)
-                   : real_cholesky(a->n, p.rows, p.columns, p.values, (void *)moved, tol, (void *)solution, singular);
-    } else if (fine && is_complex(a->type)) {
-        struct complex_qr qr;
-        fine = complex_qr(&qr, a->m, a->n, p.rows, p.columns, p.values);
-        if (fine) {
-            *singular = complex_qr_singular(&qr, tol);
-            complex_qr_solve(&qr, (void *)moved, (void *)solution);
-        }
-        complex_qr_end(&qr);
-    } else if (fine) {
-        struct real_qr qr;
-        fine = real_qr(&qr, a->m, a->n, p.rows, p.columns, p.values);
-        if (fine) {
-            *singular = real_qr_singular(&qr, tol);
-            real_qr_solve(&qr, (void *)moved, (void *)solution);
-        }
-        real_qr_end(&qr);
-    }
-    if (fine && !(method == MR_SPARSE_CHOLESKY && *singular >= 0)) {
-        move(&p, size, a->n, solution, side, true);
-        mr_store(a->type, x, a->n, a->n, 1, true, side);
-    }
-    end_prepared(&p);
     free(side);
     free(moved);
     free(solution);
+    return fine;
+}
+
+void mr_sparse_factor_diagonal(const struct mr_sparse_factor *f, void *diagonal)
+{
+    const double *from = is_complex(f->type) ? f->complex_cholesky.diagonal : f->real_cholesky.diagonal;
+    mr_store(f->type == CUDA_R_32F || f->type == CUDA_C_32F ? CUDA_R_32F : CUDA_R_64F, diagonal, f->n, f->n, 1, true,
+             from);
+}
+
+void mr_sparse_factor_counts(const struct mr_sparse_factor *f, int *lower, int *upper)
+{
+    *lower = *upper = f->n;
+    for (int k = 0; k < f->n; k++) {
+        *lower += is_complex(f->type) ? f->complex_lu.l[k].count : f->real_lu.l[k].count;
+        *upper += is_complex(f->type) ? f->complex_lu.u[k].count : f->real_lu.u[k].count;
+    }
+}
+
+bool mr_sparse_factor_triangle(const struct mr_sparse_factor *f, bool upper, int base, int *rows, int *columns,
+                               void *values)
+{
+    int counts[2];
+    mr_sparse_factor_counts(f, &counts[0], &counts[1]);
+    int count = counts[upper];
+    void *wide = malloc(((size_t)count + 1) * wide_size(f->type));
+    if (!wide)
+        return false;
+    if (is_complex(f->type))
+        complex_lu_triangle(&f->complex_lu, upper, rows, columns, wide);
+    else
+        real_lu_triangle(&f->real_lu, upper, rows, columns, wide);
+    for (int i = 0; i <= f->n; i++)
+        rows[i] += base;
+    for (int k = 0; k < count; k++)
+        columns[k] += base;
+    mr_store(f->type, values, count, count, 1, true, wide);
+    free(wide);
+    return true;
+}
+
+void mr_sparse_factor_orders(const struct mr_sparse_factor *f, int *p, int *q)
+{
+    for (int k = 0; k < f->n; k++) {
+        p[k] = is_complex(f->type) ? f->complex_lu.order[k] : f->real_lu.order[k];
+        q[k] = k;
+    }
+}
+
+bool mr_sparse_solve(const struct mr_csr *a, enum mr_sparse_method method, bool ordered, double tol, const void *b,
+                     void *x, int *singular)
+{
+    struct mr_sparse_factor *f = mr_sparse_factor_new(a, method, ordered, NULL);
+    bool fine = f && mr_sparse_factorise(f, 1);
+    *singular = fine ? mr_sparse_factor_singular(f, tol) : -1;
+    if (fine && !(method == MR_SPARSE_CHOLESKY && *singular >= 0))
+        fine = mr_sparse_factor_solve(f, b, x);
+    mr_sparse_factor_end(f);
     return fine;
 }
 
