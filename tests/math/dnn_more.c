@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuDNN's dropout: what is kept, how often, that gradients see the same, that draws follow each other also in graphs.
  * Local response normalisation beside loops. The CTC loss beside a sum over all paths. Gradients beside differences.
- * Normalisation by its younger names beside the older. */
+ * Normalisation by its younger names beside the older. Tensors moved with margins. */
 #include <cudnn.h>
 
 #include <cuda_runtime_api.h>
@@ -519,6 +519,65 @@ static void younger_names(cudnnNormOps_t ops, bool by_channel)
         end(&s[i]);
 }
 
+/* ---- tensors with margins ---- */
+
+static void margins(bool from_last, bool to_last, bool filters)
+{
+    struct images x = make(2 + draw(2), 3, 3 + draw(4), 3 + draw(4), from_last);
+    int before[4], after[4], dims[4], strides[4], rank;
+    unsigned folds[] = {1, 1}, fold = 2;
+    size_t bytes;
+    const float half = 0.5f, two = 2;
+    cudnnDataType_t type;
+    cudnnTensorTransformDescriptor_t by;
+    cudnnTensorFormat_t format = to_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
+    for (int i = 0; i < 4; i++) {
+        before[i] = i == 1 || !draw(3) ? -draw(2) : draw(3);
+        after[i] = draw(4) - (i > 1);
+    }
+    struct images y = make(x.n + before[0] + after[0], x.c + before[1] + after[1], x.h + before[2] + after[2],
+                           x.w + before[3] + after[3], to_last),
+                  old = make(y.n, y.c, y.h, y.w, to_last);
+    cudnnTensorDescriptor_t made;
+    memcpy(old.at, y.at, count(&y) * sizeof *y.at);
+    OK(cudnnCreateTensorTransformDescriptor(&by));
+    folds[1] = fold;
+    CHECK(cudnnSetTensorTransformDescriptor(by, 4, format, before, after, folds, CUDNN_TRANSFORM_FOLD) ==
+          CUDNN_STATUS_NOT_SUPPORTED);
+    folds[1] = 1;
+    OK(cudnnSetTensorTransformDescriptor(by, 4, format, before, after, folds, CUDNN_TRANSFORM_FOLD));
+    OK(cudnnCreateTensorDescriptor(&made));
+    OK(cudnnInitTransformDest(by, x.d, made, &bytes));
+    OK(cudnnGetTensorNdDescriptor(made, 4, &type, &rank, dims, strides));
+    CHECK(bytes == count(&y) * sizeof *y.at && type == CUDNN_DATA_FLOAT && rank == 4);
+    CHECK(dims[0] == y.n && dims[1] == y.c && dims[2] == y.h && dims[3] == y.w &&
+          strides[1] == (to_last ? 1 : y.h * y.w));
+    if (filters) {
+        cudnnFilterDescriptor_t f[2];
+        OK(cudnnCreateFilterDescriptor(&f[0]));
+        OK(cudnnCreateFilterDescriptor(&f[1]));
+        OK(cudnnSetFilter4dDescriptor(f[0], CUDNN_DATA_FLOAT, from_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW, x.n,
+                                      x.c, x.h, x.w));
+        OK(cudnnSetFilter4dDescriptor(f[1], CUDNN_DATA_FLOAT, format, y.n, y.c, y.h, y.w));
+        OK(cudnnTransformFilter(handle, by, &two, f[0], x.at, &half, f[1], y.at));
+        OK(cudnnDestroyFilterDescriptor(f[0]));
+        OK(cudnnDestroyFilterDescriptor(f[1]));
+    } else {
+        OK(cudnnTransformTensorEx(handle, by, &two, x.d, x.at, &half, made, y.at));
+    }
+    RT(cudaDeviceSynchronize());
+    EACH(y)
+    {
+        int i = n - before[0], j = c - before[1], k = h - before[2], l = w - before[3];
+        bool inside = i >= 0 && i < x.n && j >= 0 && j < x.c && k >= 0 && k < x.h && l >= 0 && l < x.w;
+        size_t at = place(&y, n, c, h, w);
+        NEAR((double)y.at[at], (inside ? 2 * (double)x.at[place(&x, i, j, k, l)] : 0) + 0.5 * (double)old.at[at]);
+    }
+    OK(cudnnDestroyTensorTransformDescriptor(by));
+    OK(cudnnDestroyTensorDescriptor(made));
+    end(&x), end(&y), end(&old);
+}
+
 int main(void)
 {
     OK(cudnnCreate(&handle));
@@ -526,6 +585,7 @@ int main(void)
         younger_names((cudnnNormOps_t)(turn / 2), turn & 1);
     for (int turn = 0; turn < 20; turn++) {
         response(turn & 1);
+        margins(turn & 1, turn & 2, turn & 4);
         sequences(turn & 1, turn & 2);
     }
     for (int turn = 0; turn < 4; turn++) {

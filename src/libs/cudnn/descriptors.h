@@ -48,6 +48,13 @@ struct cudnnCTCLossStruct {
     int64_t most_labels;
 };
 
+struct cudnnTensorTransformStruct {
+    int n; /* dimensions; 0: it isn't set */
+    cudnnTensorFormat_t format;
+    int32_t before[CUDNN_DIM_MAX], after[CUDNN_DIM_MAX]; /* the margin */
+    cudnnFoldingDirection_t direction;
+};
+
 struct cudnnDropoutStruct {
     float p; /* the probability with which an element is dropped */
     void *states; /* a struct mr_dropout_states (dropout.h) in the program's memory; NULL: nothing can be drawn */
