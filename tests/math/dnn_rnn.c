@@ -229,6 +229,7 @@ struct run {
     cudnnRNNDescriptor_t rnn;
     cudnnRNNDataDescriptor_t xd, yd;
     cudnnTensorDescriptor_t state;
+    cudnnDropoutDescriptor_t dropout; /* NULL: none */
     struct values w, x, hx, cx, y, hy, cy, dw, dx, dhx, dcx, dy, dhy, dcy;
     void *work, *reserve;
     size_t weights, work_size, reserve_size;
@@ -295,7 +296,7 @@ static void describe(struct run *r)
                                 c.both ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
                                 c.skip ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, c.type,
                                 c.type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT, CUDNN_DEFAULT_MATH,
-                                c.input, c.hidden, c.hidden, c.layers, NULL, CUDNN_RNN_PADDED_IO_ENABLED));
+                                c.input, c.hidden, c.hidden, c.layers, r->dropout, CUDNN_RNN_PADDED_IO_ENABLED));
     if (c.clip)
         OK(cudnnRNNSetClip_v9(r->rnn, CUDNN_RNN_CLIP_MINMAX, -0.25, 0.375));
     OK(cudnnCreateRNNDataDescriptor(&r->xd));
@@ -421,6 +422,94 @@ static void one_network(void)
     OK(cudnnDestroyTensorDescriptor(r.state));
 }
 
+/* The sum of y times dy, and y, of a pass with dropout whose states begin anew. */
+static double dropped(struct run *r, void *states, size_t size, double *y)
+{
+    double sum = 0;
+    OK(cudnnSetDropoutDescriptor(r->dropout, handle, 0.4f, states, size, 9));
+    OK(cudnnRNNForward(handle, r->rnn, CUDNN_FWD_MODE_TRAINING, NULL, r->xd, r->x.at, r->yd, r->y.at, r->state, NULL,
+                       NULL, r->state, NULL, NULL, r->weights, r->w.at, r->work_size, r->work, r->reserve_size,
+                       r->reserve));
+    RT(cudaDeviceSynchronize());
+    for (size_t i = 0; i < r->y.count; i++) {
+        y[i] = get(r->y.at, i);
+        sum += y[i] * get(r->dy.at, i);
+    }
+    return sum;
+}
+
+/* Dropout between layers: the gradients are those of the pass with what it kept; each pass keeps others. */
+static void between_layers(void)
+{
+    struct run r = {0};
+    size_t bytes;
+    void *states;
+    double *y[2];
+    memset(&c, 0, sizeof c);
+    c.mode = CUDNN_LSTM;
+    c.bias = CUDNN_RNN_DOUBLE_BIAS;
+    c.both = true;
+    c.input = 3, c.hidden = 5, c.layers = 3, c.steps = 4, c.batch = 18;
+    for (int b = 0; b < c.batch; b++)
+        c.lengths[b] = c.steps;
+    c.type = CUDNN_DATA_DOUBLE;
+    OK(cudnnCreateDropoutDescriptor(&r.dropout));
+    OK(cudnnDropoutGetStatesSize(handle, &bytes));
+    RT(cudaMalloc(&states, bytes));
+    describe(&r);
+    OK(cudnnGetRNNWeightSpaceSize(handle, r.rnn, &r.weights));
+    OK(cudnnGetRNNTempSpaceSizes(handle, r.rnn, CUDNN_FWD_MODE_TRAINING, r.xd, &r.work_size, &r.reserve_size));
+    RT(cudaMalloc(&r.work, r.work_size));
+    RT(cudaMalloc(&r.reserve, r.reserve_size));
+    r.w = make(r.weights / size_of(), 1);
+    r.dw = make(r.w.count, 1);
+    r.x = make(vectors() * (size_t)c.input, 1);
+    r.dx = make(r.x.count, 1);
+    r.y = make(vectors() * (size_t)(directions() * c.hidden), 1);
+    r.dy = make(r.y.count, 1);
+    for (int i = 0; i < 2; i++)
+        CHECK(y[i] = calloc(r.y.count, sizeof **y));
+    double same = dropped(&r, states, bytes, y[0]);
+    CHECK(dropped(&r, states, bytes, y[1]) == same); /* so is the reserve, for the gradients */
+    OK(cudnnRNNBackwardData_v8(handle, r.rnn, NULL, r.yd, r.y.at, r.dy.at, r.xd, r.dx.at, r.state, NULL, NULL, NULL,
+                               r.state, NULL, NULL, NULL, r.weights, r.w.at, r.work_size, r.work, r.reserve_size,
+                               r.reserve));
+    OK(cudnnRNNBackwardWeights_v8(handle, r.rnn, CUDNN_WGRAD_MODE_SET, NULL, r.xd, r.x.at, r.state, NULL, r.yd, r.y.at,
+                                  r.weights, r.dw.at, r.work_size, r.work, r.reserve_size, r.reserve));
+    RT(cudaDeviceSynchronize());
+    for (int k = 0; k < 60; k++) {
+        struct values *v = k % 2 ? &r.w : &r.x, *gradient = k % 2 ? &r.dw : &r.dx;
+        size_t i = (size_t)draw((int)v->count);
+        double step = 1e-5, was = get(v->at, i);
+        put(v->at, i, was + step);
+        double above = dropped(&r, states, bytes, y[1]);
+        put(v->at, i, was - step);
+        double below = dropped(&r, states, bytes, y[1]);
+        put(v->at, i, was);
+        compare(k % 2 ? "dw (dropout)" : "dx (dropout)", gradient, i, (above - below) / (2 * step), 1e-6);
+    }
+    OK(cudnnRNNForward(handle, r.rnn, CUDNN_FWD_MODE_TRAINING, NULL, r.xd, r.x.at, r.yd, r.y.at, r.state, NULL, NULL,
+                       r.state, NULL, NULL, r.weights, r.w.at, r.work_size, r.work, r.reserve_size, r.reserve));
+    RT(cudaDeviceSynchronize());
+    size_t other = 0;
+    for (size_t i = 0; i < r.y.count; i++)
+        other += get(r.y.at, i) != y[0][i];
+    CHECK(other > r.y.count / 2);
+    struct values *all[] = {&r.w, &r.dw, &r.x, &r.dx, &r.y, &r.dy};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        end(all[i]);
+    for (int i = 0; i < 2; i++)
+        free(y[i]);
+    RT(cudaFree(r.work));
+    RT(cudaFree(r.reserve));
+    RT(cudaFree(states));
+    OK(cudnnDestroyRNNDescriptor(r.rnn));
+    OK(cudnnDestroyRNNDataDescriptor(r.xd));
+    OK(cudnnDestroyRNNDataDescriptor(r.yd));
+    OK(cudnnDestroyTensorDescriptor(r.state));
+    OK(cudnnDestroyDropoutDescriptor(r.dropout));
+}
+
 /* Draws what isn't set: sizes and lengths. */
 static void draw_sizes(void)
 {
@@ -487,6 +576,7 @@ int main(void)
         draw_sizes();
         one_network();
     }
+    between_layers();
     CHECK(bends * 20 < compared);
     OK(cudnnDestroy(handle));
     return 0;

@@ -273,6 +273,24 @@ static void store_states(const struct block *b, void *to, int64_t pseudo, const 
         mr_line_store(b->s->type, to, at, 1, count, b->wide, from);
 }
 
+/* Dropout of a layer's input, or of that input's gradient. */
+static void drop(const struct block *b, int64_t layer, char *matrix)
+{
+    const struct mr_rnn *rnn = b->rnn;
+    int64_t in = mr_rnn_input(b->s, layer);
+    double factor = rnn->dropout < 1 ? 1 / (1 - rnn->dropout) : 0;
+    for (int64_t i = 0; i < b->steps * b->rows && rnn->dropout > 0; i++) {
+        int64_t vector = ((layer - 1) * b->steps + i / b->rows) * rnn->x.batch + b->first + i % b->rows;
+        for (int64_t k = 0; k < in; k++) {
+            bool keeps = mr_dropout_keeps(rnn->kept, (uint64_t)(vector * in + k), rnn->dropout);
+            if (b->wide)
+                ((double *)(void *)matrix)[i * in + k] *= keeps ? factor : 0;
+            else
+                ((float *)(void *)matrix)[i * in + k] *= keeps ? (float)factor : 0;
+        }
+    }
+}
+
 /* ---- forward ---- */
 
 /* What the input and the biases give to the gates of all steps. GRU's third bias of the state goes with its product. */
@@ -338,6 +356,8 @@ static void put_output(const struct block *b, int64_t pseudo)
             memcpy(to + i * directions * h * size, states + i * h * size, (size_t)(h * size));
         else
             memset(to + i * directions * h * size, 0, (size_t)(h * size));
+    if (pseudo % directions == directions - 1)
+        drop(b, layer + 1, input_of(b, layer + 1));
 }
 
 void mr_rnn_forward_run(void *record, uint64_t first, uint64_t end)
@@ -431,6 +451,8 @@ static void data_of_block(const struct block *b)
                 store_states(b, rnn->dcx, pseudo, dc);
             back_input(b, pseudo, dx);
         }
+        if (layer)
+            drop(b, layer, dx);
         char *swap = dy;
         dy = dx;
         dx = swap;

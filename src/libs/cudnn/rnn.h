@@ -12,6 +12,7 @@
 #define MR_CUDNN_RNN_H
 
 #include "libs/cudnn/dnn.h"
+#include "libs/cudnn/dropout.h"
 
 #define MR_RNN_BLOCK 16 /* sequences of a block at most */
 
@@ -68,6 +69,8 @@ struct mr_rnn {
     struct mr_rnn_shape shape;
     struct mr_rnn_data x, y;
     void *arena; /* of all blocks */
+    double dropout; /* of each layer's input but the first's, with that probability */
+    const struct mr_dropout_states *kept; /* which elements, forward and backward; not read for 0 */
     void *back; /* of the gradient of the data, all blocks */
     const void *weights;
     const void *x_at, *hx, *cx; /* forward */
@@ -77,6 +80,12 @@ struct mr_rnn {
     void *dweights; /* gradient of the weights, */
     bool add;       /* added to what is there */
 };
+
+/* How many elements dropout asks for. */
+static inline int64_t mr_rnn_drawn(const struct mr_rnn *rnn)
+{
+    return (rnn->shape.layers - 1) * rnn->x.steps * rnn->x.batch * mr_rnn_input(&rnn->shape, 1);
+}
 
 /* Forward, and the gradient of the data: a part is a block. */
 uint64_t mr_rnn_parts(const struct mr_rnn *rnn);

@@ -315,6 +315,10 @@ cudnnStatus_t mr_cudnn_GetRNNDataDescriptor(const struct mr_form *form, cudnnRNN
 
 /* ---- work ---- */
 
+/* The reserve begins with which elements were dropped. */
+#define HEAD 64
+_Static_assert(sizeof(struct mr_dropout_states) <= HEAD, "the head holds the states");
+
 /* Of training, the reserve holds the arenas from the forward pass to the gradients; of inference, the workspace does.
  * In training the workspace is what the gradient of the data needs. */
 cudnnStatus_t mr_cudnn_GetRNNTempSpaceSizes(const struct mr_form *form, cudnnHandle_t handle,
@@ -331,7 +335,7 @@ cudnnStatus_t mr_cudnn_GetRNNTempSpaceSizes(const struct mr_form *form, cudnnHan
     bool training = fwdMode == CUDNN_FWD_MODE_TRAINING;
     size_t arena = mr_rnn_arena_bytes(&rnnDesc->shape, x->steps, x->batch);
     GIVE(workSpaceSize, training ? mr_rnn_back_bytes(&rnnDesc->shape, x->steps, x->batch) : arena);
-    GIVE(reserveSpaceSize, training ? arena : 0);
+    GIVE(reserveSpaceSize, training ? HEAD + arena : 0);
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -388,6 +392,34 @@ static cudnnStatus_t submit(const struct mr_form *form, cudnnHandle_t handle, ui
                               (size_t)rnn->x.batch * sizeof *lengths);
 }
 
+/* The arena and the dropout of training. */
+static cudnnStatus_t take_reserve(const struct mr_form *form, cudnnRNNDescriptor_t rnnDesc, void *reserve, size_t size,
+                                  struct mr_rnn *rnn)
+{
+    const struct cudnnDropoutStruct *dropout = rnnDesc->dropout;
+    MR_STEP(check_space(form, "reserveSpace", reserve, size,
+                        HEAD + mr_rnn_arena_bytes(&rnn->shape, rnn->x.steps, rnn->x.batch)));
+    rnn->arena = (char *)reserve + HEAD;
+    rnn->kept = reserve;
+    rnn->dropout = dropout && rnn->shape.layers > 1 ? (double)dropout->p : 0;
+    MR_WANT(rnn->dropout == 0 || dropout->states, CUDNN_STATUS_BAD_PARAM, "the dropout's descriptor has no states");
+    return CUDNN_STATUS_SUCCESS;
+}
+
+struct drawing {
+    struct mr_dropout_states *states, *kept;
+    int64_t count;
+};
+
+/* The states are kept for the gradients, and moved on. */
+static void run_draw(void *record, uint64_t first, uint64_t end)
+{
+    const struct drawing *d = record;
+    (void)first, (void)end;
+    *d->kept = *d->states;
+    d->states->drawn += (uint64_t)d->count;
+}
+
 cudnnStatus_t mr_cudnn_RNNForward(const struct mr_form *form, cudnnHandle_t handle, cudnnRNNDescriptor_t rnnDesc,
                                   cudnnForwardMode_t fwdMode, const int32_t devSeqLengths[],
                                   cudnnRNNDataDescriptor_t xDesc, const void *x, cudnnRNNDataDescriptor_t yDesc,
@@ -403,16 +435,14 @@ cudnnStatus_t mr_cudnn_RNNForward(const struct mr_form *form, cudnnHandle_t hand
     size_t arena = mr_rnn_arena_bytes(&rnn.shape, rnn.x.steps, rnn.x.batch);
     MR_POINTER(x);
     MR_POINTER(y);
-    MR_WANT(!training || rnn.shape.layers == 1 || !rnnDesc->dropout || rnnDesc->dropout->p == 0,
-            CUDNN_STATUS_NOT_SUPPORTED, "training with dropout between layers");
     MR_STEP(check_states(form, &rnn, "hDesc", hDesc, hx || hy));
     MR_STEP(check_states(form, &rnn, "cDesc", cDesc, lstm && (cx || cy)));
     MR_STEP(check_space(form, "weightSpace", weightSpace, weightSpaceSize, weight_bytes(&rnn.shape)));
     if (training)
-        MR_STEP(check_space(form, "reserveSpace", reserveSpace, reserveSpaceSize, arena));
+        MR_STEP(take_reserve(form, rnnDesc, reserveSpace, reserveSpaceSize, &rnn));
     else
         MR_STEP(check_space(form, "workSpace", workSpace, workSpaceSize, arena));
-    rnn.arena = training ? reserveSpace : workSpace;
+    rnn.arena = training ? rnn.arena : workSpace;
     rnn.weights = weightSpace;
     rnn.x_at = x;
     rnn.hx = hx;
@@ -420,6 +450,9 @@ cudnnStatus_t mr_cudnn_RNNForward(const struct mr_form *form, cudnnHandle_t hand
     rnn.y_at = y;
     rnn.hy = hy;
     rnn.cy = cy;
+    struct drawing drawing = {rnn.dropout > 0 ? rnnDesc->dropout->states : NULL, reserveSpace, mr_rnn_drawn(&rnn)};
+    if (rnn.dropout > 0)
+        MR_STEP(mr_dnn_submit(form->name, handle, 1, run_draw, &drawing, sizeof drawing));
     return submit(form, handle, mr_rnn_parts(&rnn), mr_rnn_forward_run, &rnn, xDesc->lengths);
 }
 
@@ -443,9 +476,7 @@ cudnnStatus_t mr_cudnn_RNNBackwardData_v8(const struct mr_form *form, cudnnHandl
     MR_STEP(check_states(form, &rnn, "cDesc", cDesc, lstm && (dcy || dcx)));
     MR_STEP(check_space(form, "weightSpace", weightSpace, weightSpaceSize, weight_bytes(s)));
     MR_STEP(check_space(form, "workSpace", workSpace, workSpaceSize, mr_rnn_back_bytes(s, rnn.x.steps, rnn.x.batch)));
-    MR_STEP(check_space(form, "reserveSpace", reserveSpace, reserveSpaceSize,
-                        mr_rnn_arena_bytes(s, rnn.x.steps, rnn.x.batch)));
-    rnn.arena = reserveSpace;
+    MR_STEP(take_reserve(form, rnnDesc, reserveSpace, reserveSpaceSize, &rnn));
     rnn.back = workSpace;
     rnn.weights = weightSpace;
     rnn.dy = dy;
@@ -471,9 +502,7 @@ cudnnStatus_t mr_cudnn_RNNBackwardWeights_v8(const struct mr_form *form, cudnnHa
     MR_STEP(begin(form, handle, rnnDesc, xDesc, yDesc, &rnn));
     MR_WANT(addGrad <= CUDNN_WGRAD_MODE_SET, CUDNN_STATUS_BAD_PARAM, "there is no mode %d", (int)addGrad);
     MR_STEP(check_space(form, "dweightSpace", dweightSpace, weightSpaceSize, weight_bytes(&rnn.shape)));
-    MR_STEP(check_space(form, "reserveSpace", reserveSpace, reserveSpaceSize,
-                        mr_rnn_arena_bytes(&rnn.shape, rnn.x.steps, rnn.x.batch)));
-    rnn.arena = reserveSpace;
+    MR_STEP(take_reserve(form, rnnDesc, reserveSpace, reserveSpaceSize, &rnn));
     rnn.dweights = dweightSpace;
     rnn.add = addGrad == CUDNN_WGRAD_MODE_ADD;
     return submit(form, handle, mr_rnn_weights_parts(&rnn), mr_rnn_weights_run, &rnn, xDesc->lengths);
