@@ -440,6 +440,18 @@ static void sequences(bool softmax, bool skips)
                        NULL));
     RT(cudaDeviceSynchronize());
     compare(&l, softmax, skips ? 7 : 0);
+    /* Lengths outside of the tensor, or more labels than steps: the cost is infinite, the gradient NaN if that is
+     * asked. */
+    OK(cudnnSetCTCLossDescriptor_v8(l.loss, CUDNN_DATA_FLOAT, norm, CUDNN_PROPAGATE_NAN, STEPS));
+    on_device[SAMPLES * STEPS + SAMPLES] = skips ? STEPS + 1 : l.lengths[0] - 1;
+    OK(cudnnCTCLoss_v8(handle, CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, l.loss, l.d, l.x, on_device,
+                       on_device + SAMPLES * STEPS, on_device + SAMPLES * STEPS + SAMPLES, l.costs, l.d, l.dx, 0,
+                       NULL));
+    RT(cudaDeviceSynchronize());
+    CHECK(isinf(l.costs[0]) && l.costs[0] > 0);
+    for (int t = 0; t < STEPS; t++)
+        for (int k = 0; k < CLASSES; k++)
+            CHECK(isnan(l.dx[AT(t, 0, k)]));
     OK(cudnnDestroyCTCLossDescriptor(l.loss));
     OK(cudnnDestroyTensorDescriptor(l.d));
     RT(cudaFree(l.x));
