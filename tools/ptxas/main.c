@@ -88,13 +88,11 @@ int main(int argc, char **argv)
 {
     struct request request;
     mr_log_setup();
-    if (!options_read(argc, argv, &request))
-        return FAILED;
-    if (request.help || request.version) {
+    bool good = options_read(argc, argv, &request);
+    if (good && (request.help || request.version))
         fputs(request.help ? usage : version, stdout);
-        return 0;
-    }
-    bool good = assemble(&request);
+    else if (good)
+        good = assemble(&request);
     mr_words_clear(&request.entries);
     mr_words_clear(&request.words);
     return good ? 0 : FAILED;
