@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,8 @@ static void (*prefer_capability)(unsigned capability);
 /* The driver that the loader finds, or else the one of the compiler or the archive that made this program. */
 static void *find_driver(void)
 {
-    const char *const folders[] = {millrace_libraries, mr_rt_home ? mr_rt_home + sizeof MR_RT_HOME_MARK - 1 : NULL};
+    uintptr_t home = (uintptr_t)mr_rt_home; /* may be NULL, to which nothing may be added */
+    const char *const folders[] = {millrace_libraries, home ? (const char *)home + sizeof MR_RT_HOME_MARK - 1 : NULL};
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; i < sizeof folders / sizeof *folders && !library; i++) {
         char path[PATH_MAX];
