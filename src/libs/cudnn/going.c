@@ -62,7 +62,7 @@ cudnnStatus_t mr_going_space(struct mr_going *going, size_t bytes, void **at)
 {
     if (bytes > going->most)
         going->most = bytes;
-    *at = going->pack ? going->workspace + going->base : NULL;
+    *at = going->workspace ? going->workspace + going->base : NULL;
     return CUDNN_STATUS_SUCCESS;
 }
 

@@ -158,7 +158,7 @@ static struct block block_of(const struct mr_rnn *rnn, uint64_t number)
     b.rows = left < most ? left : most;
     b.p = places_of(s, b.steps, b.rows);
     b.arena = (char *)rnn->arena + number * (size_t)places_of(s, b.steps, most).all * b.size;
-    b.back = (char *)rnn->back + (rnn->back ? number * (size_t)back_of(s, b.steps, most) * b.size : 0);
+    b.back = rnn->back ? (char *)rnn->back + number * (size_t)back_of(s, b.steps, most) * b.size : NULL;
     return b;
 }
 

@@ -85,7 +85,7 @@ static inline int64_t mr_at_least_1(int64_t size)
 /* The address `elements` of `size` bytes behind `base`. */
 static inline char *mr_behind(const void *base, int64_t elements, size_t size)
 {
-    return (char *)(uintptr_t)base + elements * (int64_t)size;
+    return (char *)((uintptr_t)base + (uintptr_t)(elements * (int64_t)size)); /* base may be NULL */
 }
 
 #endif

@@ -159,7 +159,7 @@ static void finish_tile(const struct mr_product *p, const struct mr_tile *tile, 
     bool is_bits = e->steps & (MR_EPILOGUE_RELU | MR_EPILOGUE_RELU_BACK);
     int64_t aux_step = is_bits ? e->aux_stride / 8 : e->aux_stride * (int64_t)mr_element_size(e->aux_type);
     char *aux = e->aux ? (char *)e->aux + member * aux_step : NULL;
-    const char *bias = (const char *)e->bias + (e->bias ? member * e->bias_stride * mr_element_size(e->bias_type) : 0);
+    const char *bias = e->bias ? (const char *)e->bias + member * e->bias_stride * mr_element_size(e->bias_type) : NULL;
     double scale = factor(p, 3);
     for (int64_t j = 0; j < tile->columns; j++)
         for (int64_t i = 0; i < tile->rows; i++) {

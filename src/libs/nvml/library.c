@@ -2,6 +2,7 @@
 /* The library itself: initialisation, the driver behind it, versions, texts of statuses, functions that are refused. */
 #include "libs/nvml/nvml.h"
 
+#include <cuda.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +22,7 @@ static _Atomic unsigned references; /* of nvmlInit; changed under lock */
 /* Set under lock by the first nvmlInit, and unchanged from then on. */
 static unsigned (*machine_device)(unsigned number, struct millrace_device *out);
 static size_t (*machine_uses)(unsigned number, struct mr_use_found *out, size_t room);
-static int (*driver_version)(int *version);
+static CUresult (*driver_version)(int *version);
 static struct mr_nvml_device devices[MR_DEVICE_LIMIT];
 static unsigned device_count;
 
@@ -184,7 +185,7 @@ nvmlReturn_t mr_nvmlSystemGetCudaDriverVersion_v2(int *cudaDriverVersion)
 {
     if (!cudaDriverVersion)
         return NVML_ERROR_INVALID_ARGUMENT;
-    return driver_version(cudaDriverVersion) == 0 ? NVML_SUCCESS : NVML_ERROR_LIBRARY_NOT_FOUND;
+    return driver_version(cudaDriverVersion) == CUDA_SUCCESS ? NVML_SUCCESS : NVML_ERROR_LIBRARY_NOT_FOUND;
 }
 
 nvmlReturn_t mr_nvmlSystemGetCudaDriverVersion(int *cudaDriverVersion)
