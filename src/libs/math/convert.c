@@ -224,18 +224,20 @@ void mr_load(cudaDataType_t type, const void *from, int64_t ld, int64_t rows, in
 {
     pthread_once(&tables_once, make_tables);
     int64_t count = mr_element_is_complex(type) ? 2 * rows : rows;
-    size_t step = (size_t)ld * mr_element_size(type), out = (size_t)count * (wide ? sizeof(double) : sizeof(float));
+    int64_t step = ld * mr_element_size(type); /* may go backwards */
+    size_t out = (size_t)count * (wide ? sizeof(double) : sizeof(float));
     for (int64_t j = 0; j < columns; j++)
-        load_run(real_of(type), (const char *)from + (size_t)j * step, count, wide, (char *)to + (size_t)j * out);
+        load_run(real_of(type), (const char *)from + j * step, count, wide, (char *)to + (size_t)j * out);
 }
 
 void mr_store(cudaDataType_t type, void *to, int64_t ld, int64_t rows, int64_t columns, bool wide, const void *from)
 {
     pthread_once(&tables_once, make_tables);
     int64_t count = mr_element_is_complex(type) ? 2 * rows : rows;
-    size_t step = (size_t)ld * mr_element_size(type), in = (size_t)count * (wide ? sizeof(double) : sizeof(float));
+    int64_t step = ld * mr_element_size(type);
+    size_t in = (size_t)count * (wide ? sizeof(double) : sizeof(float));
     for (int64_t j = 0; j < columns; j++)
-        store_run(real_of(type), (char *)to + (size_t)j * step, count, wide, (const char *)from + (size_t)j * in);
+        store_run(real_of(type), (char *)to + j * step, count, wide, (const char *)from + (size_t)j * in);
 }
 
 double mr_load_one(cudaDataType_t type, const void *from)
