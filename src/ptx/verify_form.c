@@ -187,8 +187,8 @@ static bool check_map(struct verifier *verifier)
     if (inst->operand_count == 3 && place->kind == MR_PTX_OPERAND_IMM_INT &&
         (uint64_t)place->value > (inst->mode == MR_PTX_MODE_MAP_STRIDE ? 3 : 4))
         return mr_ptx_verify_operand_error(verifier, place, "no such dimension");
-    if (inst->mode >= MR_PTX_MODE_MAP_TYPE && last->kind == MR_PTX_OPERAND_IMM_INT &&
-        (uint64_t)last->value >= codes[inst->mode - MR_PTX_MODE_MAP_TYPE])
+    size_t code = (size_t)inst->mode - MR_PTX_MODE_MAP_TYPE; /* large for modes before that one */
+    if (code < sizeof codes && last->kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)last->value >= codes[code])
         return mr_ptx_verify_operand_error(verifier, last, "no such value");
     return true;
 }

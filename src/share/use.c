@@ -81,7 +81,7 @@ static bool look_into(int proc, const char *number, int device, struct mr_use_fo
 {
     char path[300], link[sizeof LINK + 1];
     snprintf(path, sizeof path, "%s/fd", number);
-    int fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = proc >= 0 ? openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     bool found = false;
     if (!folder) {

@@ -145,7 +145,7 @@ static bool each_part(struct request *request, enum action action, const char *l
         char quote = 0;
         for (; *list && (quote || (*list != ' ' && (within || *list != ','))); list++) {
             if (quote ? *list == quote : *list == '"' || *list == '\'') {
-                quote = quote ? 0 : *list;
+                quote = (char)(quote ? 0 : *list);
                 continue;
             }
             list += list[0] == '\\' && list[1] == ',';

@@ -127,6 +127,7 @@ static bool source_folder(const struct _nvrtcProgram *program, const struct mr_o
 static void compiler_words(const struct _nvrtcProgram *program, const struct mr_options *options, const char *device,
                            struct mr_words *words)
 {
+    /* NOLINTBEGIN(bugprone-suspicious-missing-comma): words of several texts */
     static const char *const fixed[] = {
         "--no-default-config", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib",
         "--cuda-path=/nonexistent", "--cuda-feature=+ptx83", "-fdeclspec", "-O3", "-ffp-contract=fast",
@@ -137,13 +138,13 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR), "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR),
         "-D__CUDACC_VER_BUILD__=0",
         /* What NVIDIA's C++ headers (CCCL) ask of a compiler that says it is clang. */
-        /* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one word, of several texts */
         "-DCUDA_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0",
         "-DCUDART_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0", "-DCCCL_DISABLE_NVFP8_SUPPORT=1",
         "-D__CORRECT_ISO_CPP_STRING_H_PROTO=1", "-Xclang", "-fcuda-allow-variadic-functions",
         /* Nobody unrolls loops whose count is not known: the driver compiles for another machine than the PTX's, and
          * this would double the time that compiling takes. */
         "-mllvm", "-unroll-runtime=false"};
+    /* NOLINTEND(bugprone-suspicious-missing-comma) */
     mr_words_add(words, compiler_name(), "");
     if (program->header_count)
         mr_words_add(words, "-I", "in-memory");
