@@ -58,7 +58,7 @@ def load_libraries(spec_dir):
 
 @dataclass
 class Family:
-    library: Library
+    lib: Library
     section: str
     header: str
     name: str
@@ -72,7 +72,7 @@ class Family:
 
     @property
     def body(self):
-        return f"mr_{self.library.folder}_{self.name}"
+        return f"mr_{self.lib.folder}_{self.name}"
 
     def symbols(self):
         """(letter, wide, name in programs, exported symbol) of each function."""
@@ -161,7 +161,7 @@ def _internal(param, wide):
 
 def emit_impl(families):
     """The prototypes of the bodies."""
-    library = families[0].library
+    library = families[0].lib
     guard = f"MR_{library.name.upper()}_IMPL_H"
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ["#include <stdint.h>", ""] + [f"#include <{header}>" for header in library.headers]
@@ -175,7 +175,7 @@ def emit_impl(families):
 
 def emit_exports(families):
     """The exported functions."""
-    library = families[0].library
+    library = families[0].lib
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", f'#include "{library.impl}"', "",
              f'#include "libs/{library.folder}/refuse.h"', ""]
     for family in families:
@@ -207,7 +207,7 @@ def names(families, soname):
 
 
 def emit_map(families, soname):
-    library = families[0].library
+    library = families[0].lib
     lines = [f"# {GENERATED}", f"lib{library.name}.so.{soname} {{", "  global:"]
     lines += [f"    {name};" for name in names(families, soname)]
     return "\n".join(lines + ["  local:", "    *;", "};", ""])
@@ -226,7 +226,7 @@ def _prototypes(families, header):
             section = family.section
             lines += ["", f"/* {section}. */"]
         for letter, wide, _, symbol in family.symbols():
-            text = wrap_call(f"{family.returns} {family.library.mark} {symbol}",
+            text = wrap_call(f"{family.returns} {family.lib.mark} {symbol}",
                              [_public(p, letter, wide) for p in family.params]) + ";"
             # The types of 16 bits are classes, which C has not.
             lines += ["#ifdef __cplusplus", text, "#endif"] if CLASSES.search(text) else [text]
@@ -245,7 +245,7 @@ def emit_header(header, families, include_dir):
 
 def emit_coverage(families):
     """The library's coverage page."""
-    title = families[0].library.title
+    title = families[0].lib.title
     total = sum(1 for f in families for _ in f.symbols())
     done = sum(1 for f in families if f.done for _ in f.symbols())
     lines = ["<!-- SPDX-License-Identifier: Apache-2.0 -->", f"<!-- {GENERATED} -->", "", f"# Coverage of {title}", "",
