@@ -489,6 +489,25 @@ static void graph(void)
     end(&b);
 }
 
+static unsigned heard;
+
+static void hear(cudnnSeverity_t severity, void *data, const cudnnDebug_t *debug, const char *message)
+{
+    CHECK(severity == CUDNN_SEV_ERROR && data == &heard && debug->cudnnStatus == CUDNN_STATUS_BAD_PARAM);
+    CHECK(strstr(message, "cudnnSetStream"));
+    heard++;
+}
+
+/* The program's callback hears of calls that fail, if its mask has errors. */
+static void callbacks(void)
+{
+    OK(cudnnSetCallback(CUDNN_SEV_ERROR_EN, &heard, hear));
+    CHECK(cudnnSetStream(NULL, NULL) == CUDNN_STATUS_BAD_PARAM && heard == 1);
+    OK(cudnnSetCallback(CUDNN_SEV_WARNING_EN, &heard, hear));
+    CHECK(cudnnSetStream(NULL, NULL) == CUDNN_STATUS_BAD_PARAM && heard == 1);
+    OK(cudnnSetCallback(0, NULL, NULL));
+}
+
 int main(void)
 {
     static const cudnnActivationMode_t modes[] = {CUDNN_ACTIVATION_SIGMOID, CUDNN_ACTIVATION_RELU,
@@ -505,6 +524,7 @@ int main(void)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         activations(modes[i], i % 2);
     graph();
+    callbacks();
     OK(cudnnDestroy(handle));
     return 0;
 }

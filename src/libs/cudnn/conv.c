@@ -374,21 +374,16 @@ static cudnnStatus_t submit_stages(cudnnHandle_t handle, const struct mr_convolu
     return submit(handle, c, 1, run_store);
 }
 
-cudnnStatus_t mr_convolution_submit(cudnnHandle_t handle, struct mr_convolution *c)
+cudnnStatus_t mr_convolution_submit(cudnnHandle_t handle, const struct mr_convolution *c)
 {
+    if (c->workspace || c->bytes == 0)
+        return submit_stages(handle, c);
     struct mr_convolution own = *c;
-    cudnnStatus_t status = mr_convolution_plan(&own);
-    bool alone = !own.workspace && own.bytes && status == CUDNN_STATUS_SUCCESS;
-    if (alone) {
-        own.block = mr_block_get(own.bytes);
-        own.workspace = own.block ? mr_block_bytes(own.block) : NULL;
-        if (!own.block)
-            status = mr_dnn_bad(c->function, CUDNN_STATUS_ALLOC_FAILED, "memory is short");
-    }
-    if (status == CUDNN_STATUS_SUCCESS)
-        status = submit_stages(handle, &own);
-    if (alone)
-        mr_block_drop(own.block);
-    mr_conv_drop(own.conv);
+    own.block = mr_block_get(own.bytes);
+    if (!own.block)
+        return mr_dnn_bad(c->function, CUDNN_STATUS_ALLOC_FAILED, "memory is short");
+    own.workspace = mr_block_bytes(own.block);
+    cudnnStatus_t status = submit_stages(handle, &own);
+    mr_block_drop(own.block);
     return status;
 }

@@ -44,8 +44,9 @@ struct mr_convolution {
 /* Checks the tensors against each other, and says how it will be done. The caller drops c->conv. */
 cudnnStatus_t mr_convolution_plan(struct mr_convolution *c) __attribute__((warn_unused_result));
 
-/* Plans, submits to the handle's stream, and drops. */
-cudnnStatus_t mr_convolution_submit(cudnnHandle_t handle, struct mr_convolution *c) __attribute__((warn_unused_result));
+/* Submits what was planned to the handle's stream. */
+cudnnStatus_t mr_convolution_submit(cudnnHandle_t handle, const struct mr_convolution *c)
+    __attribute__((warn_unused_result));
 
 /* The size of the result along dimension i of space. */
 int64_t mr_conv_way_out(const struct mr_conv_way *way, int i, int64_t in, int64_t kernel);

@@ -234,7 +234,7 @@ static cudnnStatus_t workspace(const struct mr_form *form, cudnnHandle_t handle,
     return CUDNN_STATUS_SUCCESS;
 }
 
-#define ALGORITHM(kind, COUNT) \
+#define ALGORITHM(COUNT) \
     MR_WANT((int)algo >= 0 && (int)algo < COUNT, CUDNN_STATUS_NOT_SUPPORTED, "there is no algorithm %d", (int)algo)
 
 cudnnStatus_t mr_cudnn_GetConvolutionForwardWorkspaceSize(const struct mr_form *form, cudnnHandle_t handle,
@@ -244,7 +244,7 @@ cudnnStatus_t mr_cudnn_GetConvolutionForwardWorkspaceSize(const struct mr_form *
                                                           const cudnnTensorDescriptor_t yDesc,
                                                           cudnnConvolutionFwdAlgo_t algo, size_t *sizeInBytes)
 {
-    ALGORITHM(forward, CUDNN_CONVOLUTION_FWD_ALGO_COUNT);
+    ALGORITHM(CUDNN_CONVOLUTION_FWD_ALGO_COUNT);
     return workspace(form, handle, MR_CONV_FORWARD, xDesc, wDesc, convDesc, yDesc, sizeInBytes);
 }
 
@@ -255,7 +255,7 @@ cudnnStatus_t mr_cudnn_GetConvolutionBackwardDataWorkspaceSize(const struct mr_f
                                                                const cudnnTensorDescriptor_t dxDesc,
                                                                cudnnConvolutionBwdDataAlgo_t algo, size_t *sizeInBytes)
 {
-    ALGORITHM(data, CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT);
+    ALGORITHM(CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT);
     return workspace(form, handle, MR_CONV_DATA, dxDesc, wDesc, convDesc, dyDesc, sizeInBytes);
 }
 
@@ -264,14 +264,14 @@ cudnnStatus_t mr_cudnn_GetConvolutionBackwardFilterWorkspaceSize(
     const cudnnTensorDescriptor_t dyDesc, const cudnnConvolutionDescriptor_t convDesc,
     const cudnnFilterDescriptor_t gradDesc, cudnnConvolutionBwdFilterAlgo_t algo, size_t *sizeInBytes)
 {
-    ALGORITHM(filter, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT);
+    ALGORITHM(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT);
     return workspace(form, handle, MR_CONV_FILTER, xDesc, gradDesc, convDesc, dyDesc, sizeInBytes);
 }
 
 /* ---- algorithms: one, with its workspace ---- */
 
-#define ALGORITHMS(Kind, perf_t, ALGO, KIND, MAX_NAME, GET_NAME, FIND_NAME, FIND_EX_NAME, first_t, first, second_t, \
-                   second, third_t, third, x, w, y) \
+#define ALGORITHMS(perf_t, ALGO, KIND, MAX_NAME, GET_NAME, FIND_NAME, FIND_EX_NAME, first_t, first, second_t, second, \
+                   third_t, third, x, w, y) \
     cudnnStatus_t MAX_NAME(const struct mr_form *form, cudnnHandle_t handle, int *count) \
     { \
         MR_STEP(mr_dnn_enter(form->name, handle)); \
@@ -311,40 +311,39 @@ cudnnStatus_t mr_cudnn_GetConvolutionBackwardFilterWorkspaceSize(
                         perfResults); \
     }
 
-ALGORITHMS(Forward, cudnnConvolutionFwdAlgoPerf_t, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, MR_CONV_FORWARD,
+ALGORITHMS(cudnnConvolutionFwdAlgoPerf_t, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, MR_CONV_FORWARD,
            mr_cudnn_GetConvolutionForwardAlgorithmMaxCount, mr_cudnn_GetConvolutionForwardAlgorithm_v7,
            mr_cudnn_FindConvolutionForwardAlgorithm, mr_cudnn_FindConvolutionForwardAlgorithmEx,
            cudnnTensorDescriptor_t, a, cudnnFilterDescriptor_t, b, cudnnTensorDescriptor_t, c, a, b, c)
-ALGORITHMS(BackwardData, cudnnConvolutionBwdDataAlgoPerf_t, CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, MR_CONV_DATA,
+ALGORITHMS(cudnnConvolutionBwdDataAlgoPerf_t, CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, MR_CONV_DATA,
            mr_cudnn_GetConvolutionBackwardDataAlgorithmMaxCount, mr_cudnn_GetConvolutionBackwardDataAlgorithm_v7,
            mr_cudnn_FindConvolutionBackwardDataAlgorithm, mr_cudnn_FindConvolutionBackwardDataAlgorithmEx,
            cudnnFilterDescriptor_t, a, cudnnTensorDescriptor_t, b, cudnnTensorDescriptor_t, c, c, a, b)
-ALGORITHMS(BackwardFilter, cudnnConvolutionBwdFilterAlgoPerf_t, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1, MR_CONV_FILTER,
+ALGORITHMS(cudnnConvolutionBwdFilterAlgoPerf_t, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1, MR_CONV_FILTER,
            mr_cudnn_GetConvolutionBackwardFilterAlgorithmMaxCount, mr_cudnn_GetConvolutionBackwardFilterAlgorithm_v7,
            mr_cudnn_FindConvolutionBackwardFilterAlgorithm, mr_cudnn_FindConvolutionBackwardFilterAlgorithmEx,
            cudnnTensorDescriptor_t, a, cudnnTensorDescriptor_t, b, cudnnFilterDescriptor_t, c, a, c, b)
 
 /* ---- calls ---- */
 
-static cudnnStatus_t run(const struct mr_form *form, cudnnHandle_t handle, struct mr_convolution *c, const void *alpha,
-                         const void *beta, void *space, size_t bytes)
+static cudnnStatus_t run(const struct mr_form *form, cudnnHandle_t handle, struct mr_convolution *c, double alpha,
+                         double beta, void *space, size_t bytes)
 {
-    MR_POINTER(alpha);
-    MR_POINTER(beta);
     MR_WANT(c->x_at && c->w_at && c->y_at, CUDNN_STATUS_BAD_PARAM, "a tensor's address is NULL");
-    bool wide = c->y.type == CUDNN_DATA_DOUBLE;
-    c->alpha = wide ? *(const double *)alpha : *(const float *)alpha;
-    c->beta = wide ? *(const double *)beta : *(const float *)beta;
-    /* A workspace that is too small is a fault; none at all is not: there is memory of our own. */
-    struct mr_convolution planned = *c;
-    cudnnStatus_t status = mr_convolution_plan(&planned);
+    c->alpha = alpha;
+    c->beta = beta;
+    c->workspace = space;
+    cudnnStatus_t status = mr_convolution_plan(c);
     if (status != CUDNN_STATUS_SUCCESS) /* as hardware has it, also where the tensors don't fit */
         return status == CUDNN_STATUS_BAD_PARAM ? CUDNN_STATUS_NOT_SUPPORTED : status;
-    mr_conv_drop(planned.conv);
-    MR_WANT(!space || bytes >= planned.bytes, CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT,
-            "the workspace has %zu bytes, %zu are needed", bytes, planned.bytes);
-    c->workspace = space;
-    return mr_convolution_submit(handle, c);
+    /* A workspace that is too small is a fault; none at all is not: there is memory of our own. */
+    if (space && bytes < c->bytes)
+        status = mr_dnn_bad(form->name, CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT,
+                            "the workspace has %zu bytes, %zu are needed", bytes, c->bytes);
+    else
+        status = mr_convolution_submit(handle, c);
+    mr_conv_drop(c->conv);
+    return status;
 }
 
 cudnnStatus_t mr_cudnn_ConvolutionForward(const struct mr_form *form, cudnnHandle_t handle, const void *alpha,
@@ -356,12 +355,14 @@ cudnnStatus_t mr_cudnn_ConvolutionForward(const struct mr_form *form, cudnnHandl
 {
     struct mr_convolution c;
     MR_STEP(mr_dnn_enter(form->name, handle));
-    ALGORITHM(forward, CUDNN_CONVOLUTION_FWD_ALGO_COUNT);
+    ALGORITHM(CUDNN_CONVOLUTION_FWD_ALGO_COUNT);
     MR_STEP(take(form, MR_CONV_FORWARD, xDesc, wDesc, convDesc, yDesc, &c));
     c.x_at = x;
     c.w_at = w;
     c.y_at = y;
-    return run(form, handle, &c, alpha, beta, workSpace, workSpaceSizeInBytes);
+    MR_POINTER(alpha);
+    MR_POINTER(beta);
+    return run(form, handle, &c, mr_factor(&c.y, alpha), mr_factor(&c.y, beta), workSpace, workSpaceSizeInBytes);
 }
 
 cudnnStatus_t mr_cudnn_ConvolutionBackwardData(const struct mr_form *form, cudnnHandle_t handle, const void *alpha,
@@ -374,12 +375,14 @@ cudnnStatus_t mr_cudnn_ConvolutionBackwardData(const struct mr_form *form, cudnn
 {
     struct mr_convolution c;
     MR_STEP(mr_dnn_enter(form->name, handle));
-    ALGORITHM(data, CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT);
+    ALGORITHM(CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT);
     MR_STEP(take(form, MR_CONV_DATA, dxDesc, wDesc, convDesc, dyDesc, &c));
     c.x_at = dx;
     c.w_at = w;
     c.y_at = dy;
-    return run(form, handle, &c, alpha, beta, workSpace, workSpaceSizeInBytes);
+    MR_POINTER(alpha);
+    MR_POINTER(beta);
+    return run(form, handle, &c, mr_factor(&c.y, alpha), mr_factor(&c.y, beta), workSpace, workSpaceSizeInBytes);
 }
 
 cudnnStatus_t mr_cudnn_ConvolutionBackwardFilter(const struct mr_form *form, cudnnHandle_t handle, const void *alpha,
@@ -392,12 +395,14 @@ cudnnStatus_t mr_cudnn_ConvolutionBackwardFilter(const struct mr_form *form, cud
 {
     struct mr_convolution c;
     MR_STEP(mr_dnn_enter(form->name, handle));
-    ALGORITHM(filter, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT);
+    ALGORITHM(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT);
     MR_STEP(take(form, MR_CONV_FILTER, xDesc, dwDesc, convDesc, dyDesc, &c));
     c.x_at = x;
     c.w_at = dw;
     c.y_at = dy;
-    return run(form, handle, &c, alpha, beta, workSpace, workSpaceSizeInBytes);
+    MR_POINTER(alpha);
+    MR_POINTER(beta);
+    return run(form, handle, &c, mr_factor(&c.y, alpha), mr_factor(&c.y, beta), workSpace, workSpaceSizeInBytes);
 }
 
 /* The gradient of a bias: the sum of dy over all but its channels. */
@@ -433,7 +438,7 @@ cudnnStatus_t mr_cudnn_ConvolutionBiasActivationForward(
 {
     struct mr_convolution c;
     MR_STEP(mr_dnn_enter(form->name, handle));
-    ALGORITHM(forward, CUDNN_CONVOLUTION_FWD_ALGO_COUNT);
+    ALGORITHM(CUDNN_CONVOLUTION_FWD_ALGO_COUNT);
     MR_POINTER(alpha1);
     MR_POINTER(alpha2);
     MR_POINTER(biasDesc);
@@ -455,12 +460,7 @@ cudnnStatus_t mr_cudnn_ConvolutionBiasActivationForward(
         copy.y_at = y;
         MR_STEP(mr_dnn_submit(form->name, handle, mr_pointwise_prepare(&copy), mr_pointwise_run, &copy, sizeof copy));
     }
-    double one = 0, two = 0;
-    if (yDesc->t.type == CUDNN_DATA_DOUBLE)
-        one = *(const double *)alpha1, two = factor;
-    else
-        *(float *)&one = *(const float *)alpha1, *(float *)&two = (float)factor;
-    MR_STEP(run(form, handle, &c, &one, &two, workSpace, workSpaceSizeInBytes));
+    MR_STEP(run(form, handle, &c, mr_factor(&yDesc->t, alpha1), factor, workSpace, workSpaceSizeInBytes));
     struct mr_pointwise add = mr_pointwise_of(CUDNN_POINTWISE_ADD);
     add.x = add.y = yDesc->t;
     add.b = biasDesc->t;

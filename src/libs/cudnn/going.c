@@ -58,12 +58,11 @@ cudnnStatus_t mr_going_value(struct mr_going *going, const struct mr_descriptor 
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t mr_going_space(struct mr_going *going, size_t bytes, void **at)
+void *mr_going_space(struct mr_going *going, size_t bytes)
 {
     if (bytes > going->most)
         going->most = bytes;
-    *at = going->workspace ? going->workspace + going->base : NULL;
-    return CUDNN_STATUS_SUCCESS;
+    return going->workspace ? going->workspace + going->base : NULL;
 }
 
 /* A record with the block that it uses. */

@@ -39,7 +39,7 @@ cudnnStatus_t mr_going_tensor(struct mr_going *going, const struct mr_descriptor
     __attribute__((warn_unused_result));
 
 /* Space of the operation's own, until it is done; NULL while measuring. */
-cudnnStatus_t mr_going_space(struct mr_going *going, size_t bytes, void **at) __attribute__((warn_unused_result));
+void *mr_going_space(struct mr_going *going, size_t bytes);
 
 /* Submits parts; nothing while measuring. */
 cudnnStatus_t mr_going_submit(struct mr_going *going, uint64_t parts, void (*run)(void *, uint64_t, uint64_t),

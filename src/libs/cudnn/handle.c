@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cudnn_impl.h"
 #include "libs/cudnn/dnn.h"
@@ -14,6 +16,31 @@
 #include "libs/math/refusal.h"
 
 static _Thread_local char last_error[512];
+
+/* The program's callback, which hears of calls that fail; it is called without the lock. */
+static pthread_mutex_t callback_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned callback_mask;
+static void *callback_data;
+static cudnnCallback_t callback;
+
+static void tell_callback(cudnnStatus_t status)
+{
+    pthread_mutex_lock(&callback_lock);
+    cudnnCallback_t wanted = callback_mask & CUDNN_SEV_ERROR_EN ? callback : NULL;
+    void *data = callback_data;
+    pthread_mutex_unlock(&callback_lock);
+    if (!wanted)
+        return;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    cudnnDebug_t debug = {.cudnn_version = CUDNN_VERSION,
+                          .cudnnStatus = status,
+                          .time_sec = (unsigned)now.tv_sec,
+                          .time_usec = (unsigned)(now.tv_nsec / 1000),
+                          .pid = (unsigned long long)getpid(),
+                          .tid = (unsigned long long)gettid()};
+    wanted(CUDNN_SEV_ERROR, data, &debug, last_error);
+}
 
 cudnnStatus_t mr_dnn_bad(const char *function, cudnnStatus_t status, const char *format, ...)
 {
@@ -24,6 +51,7 @@ cudnnStatus_t mr_dnn_bad(const char *function, cudnnStatus_t status, const char 
     mr_math_refuse(function, is_missing, reason, format, arguments);
     va_end(arguments);
     snprintf(last_error, sizeof last_error, "%s: %s", function, reason);
+    tell_callback(status);
     return status;
 }
 
@@ -237,12 +265,7 @@ cudnnStatus_t mr_cudnn_QueryRuntimeError(const struct mr_form *form, cudnnHandle
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* ---- the program's callback, which is kept and, as nothing is logged through it, not called ---- */
-
-static pthread_mutex_t callback_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned callback_mask;
-static void *callback_data;
-static cudnnCallback_t callback;
+/* ---- the program's callback ---- */
 
 cudnnStatus_t mr_cudnn_SetCallback(const struct mr_form *form, unsigned mask, void *udata, cudnnCallback_t fptr)
 {

@@ -71,12 +71,11 @@ static cudnnStatus_t straighten(struct mr_going *going, struct mr_tensor *t, voi
     if (lies(t, m))
         return CUDNN_STATUS_SUCCESS;
     struct mr_pointwise p = mr_pointwise_of(CUDNN_POINTWISE_IDENTITY);
-    void *space;
     p.x = *t;
     mr_tensor_pack(t, false);
     size_t begin = *used;
     *used += (mr_tensor_bytes(t) + 63) & ~(size_t)63;
-    MR_STEP(mr_going_space(going, *used, &space));
+    void *space = mr_going_space(going, *used);
     p.y = *t;
     p.x_at = *at;
     p.y_at = space ? (char *)space + begin : NULL;

@@ -86,11 +86,11 @@ static cudnnStatus_t convolution(struct mr_going *going, const struct mr_descrip
     mr_going_integers(conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, 3, 1, c.way.stride);
     mr_going_integers(conv, CUDNN_ATTR_CONVOLUTION_DILATIONS, 3, 1, c.way.dilation);
     MR_STEP(mr_convolution_plan(&c));
-    mr_conv_drop(c.conv);
-    c.conv = NULL;
-    MR_STEP(mr_going_space(going, c.bytes, &c.workspace));
+    c.workspace = mr_going_space(going, c.bytes);
     c.block = going->block;
-    return going->pack ? mr_convolution_submit(going->handle, &c) : CUDNN_STATUS_SUCCESS;
+    cudnnStatus_t status = going->pack ? mr_convolution_submit(going->handle, &c) : CUDNN_STATUS_SUCCESS;
+    mr_conv_drop(c.conv);
+    return status;
 }
 
 /* ---- element by element ---- */
