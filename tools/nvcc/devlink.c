@@ -117,7 +117,7 @@ static bool join(const struct linking *linking, unsigned target, struct mr_text 
     mr_free(ptx);
     if (link)
         nvJitLinkDestroy(&link);
-    return good && !text->failed ? true : complain("the device code can't be linked", NULL);
+    return good && text->data && !text->failed ? true : complain("the device code can't be linked", NULL);
 }
 
 /* The newest target that the text states: what a container says of it must not be newer. */
