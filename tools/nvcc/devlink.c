@@ -117,7 +117,7 @@ static bool join(const struct linking *linking, unsigned target, struct mr_text 
     mr_free(ptx);
     if (link)
         nvJitLinkDestroy(&link);
-    return good && text->data && !text->failed ? true : complain("the device code can't be linked", NULL);
+    return good && !text->failed ? true : complain("the device code can't be linked", NULL);
 }
 
 /* The newest target that the text states: what a container says of it must not be newer. */
@@ -138,9 +138,9 @@ static bool write_image(const struct request *request, const struct linking *lin
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
         good = join(linking, targets[i], &texts[i]);
+        const char *ptx = mr_text_chars(&texts[i]);
         if (good)
-            entries[i] =
-                (struct mr_ptx_pack_entry){texts[i].data, texts[i].length, target_of(texts[i].data), "millrace-ptx"};
+            entries[i] = (struct mr_ptx_pack_entry){ptx, texts[i].length, target_of(ptx), "millrace-ptx"};
     }
     unsigned char *bytes = good ? mr_ptx_pack(entries, count, &size) : NULL;
     good = bytes && file_write(request, path, bytes, size);
