@@ -346,7 +346,7 @@ static void qr(int m, int n)
     cuDoubleComplex *at = a.device, *taus = tau.device;
     store(&a, av);
     store(&c, av);
-    OK(cusolverDnZgeqrf_bufferSize(handle, m, n, at, a.ld, &lwork));
+    OK(cusolverDnZgeqrf_bufferSize(handle, m, n, at, n, &lwork)); /* CuPy gives the columns; hardware takes them */
     CHECK(lwork >= 1);
     OK(cusolverDnZgeqrf(handle, m, n, at, a.ld, taus, (cuDoubleComplex *)work, lwork, info));
     info_is(0);

@@ -97,7 +97,8 @@ mr_dense_step mr_dense_gesvd, mr_dense_gesvd_all;
         MR_ARGUMENT(r, (number) + 2, (r)->lda >= mr_at_least_1((r)->n)); \
     } while (0)
 
-/* What the functions `…_bufferSize` answer: Millrace needs no workspace, and programs want one that is not empty. */
+/* What the functions `…_bufferSize` answer: Millrace needs no workspace, and programs want one that is not empty.
+ * Hardware takes any leading dimension there, and programs rely on it (CuPy's QR gives the columns). */
 cusolverStatus_t mr_dense_buffer(const struct mr_form *form, int64_t rows, int64_t columns, int *lwork);
 cusolverStatus_t mr_dense_buffers(const struct mr_form *form, int64_t rows, int64_t columns, size_t *on_device,
                                   size_t *on_host);

@@ -97,7 +97,7 @@ cusolverStatus_t mr_cusolver_gesvd_bufferSize(const struct mr_form *form, cusolv
                                               int64_t n, int *lwork)
 {
     MR_ENTER();
-    MR_CHECK(form, n >= 0 && m >= n);
+    MR_CHECK(form, n >= 0 && m >= 0);
     return mr_dense_buffer(form, m, n, lwork);
 }
 

@@ -242,6 +242,37 @@ ONE(sygvd_itype,
 ONE(sygvd_ldb,
     cusolverDnDsygvd(h, CUSOLVER_EIG_TYPE_1, VECTOR, LOWER, 8, s->a, 8, s->c, 7, s->w, s->work, ROOM, s->info))
 
+/* ---- sizes of workspaces, with leading dimensions that are too small ---- */
+ONE(geqrf_buffer_lda, cusolverDnDgeqrf_bufferSize(h, 8, 4, s->a, 4, &s->lwork))
+ONE(orgqr_buffer_lda, cusolverDnDorgqr_bufferSize(h, 8, 4, 4, s->a, 4, s->tau, &s->lwork))
+ONE(ormqr_buffer_lda,
+    cusolverDnDormqr_bufferSize(h, CUBLAS_SIDE_LEFT, N, 8, 8, 8, s->a, 7, s->tau, s->c, 8, &s->lwork))
+ONE(ormqr_buffer_ldc,
+    cusolverDnDormqr_bufferSize(h, CUBLAS_SIDE_LEFT, N, 8, 8, 8, s->a, 8, s->tau, s->c, 7, &s->lwork))
+ONE(potri_buffer_lda, cusolverDnDpotri_bufferSize(h, LOWER, 8, s->a, 7, &s->lwork))
+ONE(sytrf_buffer_lda, cusolverDnDsytrf_bufferSize(h, 8, s->a, 7, &s->lwork))
+ONE(sytri_buffer_lda, cusolverDnDsytri_bufferSize(h, LOWER, 8, s->a, 7, s->pivots, &s->lwork))
+ONE(gebrd_buffer_m_less, cusolverDnDgebrd_bufferSize(h, 4, 8, &s->lwork))
+ONE(orgbr_buffer_lda, cusolverDnDorgbr_bufferSize(h, CUBLAS_SIDE_LEFT, 8, 8, 8, s->a, 7, s->tau, &s->lwork))
+ONE(sytrd_buffer_lda, cusolverDnDsytrd_bufferSize(h, LOWER, 8, s->a, 7, s->w, s->u, s->tau, &s->lwork))
+ONE(orgtr_buffer_lda, cusolverDnDorgtr_bufferSize(h, LOWER, 8, s->a, 7, s->tau, &s->lwork))
+ONE(ormtr_buffer_lda,
+    cusolverDnDormtr_bufferSize(h, CUBLAS_SIDE_LEFT, LOWER, N, 8, 8, s->a, 7, s->tau, s->c, 8, &s->lwork))
+ONE(syevd_buffer_lda, cusolverDnDsyevd_bufferSize(h, VECTOR, LOWER, 8, s->a, 7, s->w, &s->lwork))
+ONE(syevj_buffer_lda, cusolverDnDsyevj_bufferSize(h, VECTOR, LOWER, 8, s->a, 7, s->w, &s->lwork, syevj()))
+ONE(syevj_batched_buffer_lda,
+    cusolverDnDsyevjBatched_bufferSize(h, VECTOR, LOWER, 8, s->a, 7, s->w, &s->lwork, syevj(), 2))
+ONE(syevdx_buffer_lda, cusolverDnDsyevdx_bufferSize(h, VECTOR, CUSOLVER_EIG_RANGE_ALL, LOWER, 8, s->a, 7, 0, 0, 0, 0,
+                                                    &(int){0}, s->w, &s->lwork))
+ONE(sygvd_buffer_lda, cusolverDnDsygvd_bufferSize(h, CUSOLVER_EIG_TYPE_1, VECTOR, LOWER, 8, s->a, 7, s->c, 8, s->w,
+                                                  &s->lwork))
+ONE(sygvd_buffer_ldb, cusolverDnDsygvd_bufferSize(h, CUSOLVER_EIG_TYPE_1, VECTOR, LOWER, 8, s->a, 8, s->c, 7, s->w,
+                                                  &s->lwork))
+ONE(gesvdj_buffer_lda,
+    cusolverDnDgesvdj_bufferSize(h, VECTOR, 0, 8, 8, s->a, 7, s->w, s->u, 8, s->v, 8, &s->lwork, gesvdj()))
+ONE(gesvdj_buffer_ldv,
+    cusolverDnDgesvdj_bufferSize(h, VECTOR, 0, 8, 8, s->a, 8, s->w, s->u, 8, s->v, 7, &s->lwork, gesvdj()))
+
 /* ---- the 64-bit interface ---- */
 static size_t on_device, on_host;
 #define D64 CUDA_R_64F
@@ -254,6 +285,14 @@ ONE(xgetrf_buffer_mixed, cusolverDnXgetrf_bufferSize(h, params(), 8, 8, D64, s->
 ONE(xgetrf_buffer_n, cusolverDnXgetrf_bufferSize(h, params(), 8, -8, D64, s->a, 8, D64, &on_device, &on_host))
 ONE(xgetrf_buffer_null, cusolverDnXgetrf_bufferSize(h, params(), 8, 8, D64, s->a, 8, D64, NULL, &on_host),
     .alone = true)
+ONE(xpotrf_buffer_lda, cusolverDnXpotrf_bufferSize(h, params(), LOWER, 8, D64, s->a, 7, D64, &on_device, &on_host))
+ONE(xgetrf_buffer_lda, cusolverDnXgetrf_bufferSize(h, params(), 8, 8, D64, s->a, 7, D64, &on_device, &on_host))
+ONE(xgeqrf_buffer_lda,
+    cusolverDnXgeqrf_bufferSize(h, params(), 8, 4, D64, s->a, 4, D64, s->tau, D64, &on_device, &on_host))
+ONE(xsyevd_buffer_lda,
+    cusolverDnXsyevd_bufferSize(h, params(), VECTOR, LOWER, 8, D64, s->a, 7, D64, s->w, D64, &on_device, &on_host))
+ONE(xgesvd_buffer_lda, cusolverDnXgesvd_bufferSize(h, params(), 'A', 'A', 8, 8, D64, s->a, 7, D64, s->w, D64, s->u, 8,
+                                                   D64, s->v, 8, D64, &on_device, &on_host))
 ONE(xgetrf_small, cusolverDnXgetrf(h, params(), 8, 8, D64, s->a, 8, (int64_t *)s->v, D64, s->work, 0, HOST, s->info))
 ONE(xgetrf, cusolverDnXgetrf(h, params(), 8, 8, D64, s->a, 8, (int64_t *)s->v, D64, s->work, SV_ROOM, HOST, s->info))
 ONE(xgetrf_pivots_null, cusolverDnXgetrf(h, params(), 8, 8, D64, s->a, 8, NULL, D64, s->work, SV_ROOM, HOST, s->info))
