@@ -122,6 +122,49 @@ class Broken(unittest.TestCase):
         self.try_object(self.good[:self.sections])
         self.assertIn("section headers lie beyond its end", self.try_object(self.good[:self.sections + 70]))
 
+    def test_symbols_that_point_elsewhere(self):
+        """Each function of the runtime library is said to lie in the data, in the headers, far beyond the file, or on
+        the last byte of the text. What lies there stays as it is, and a line says so."""
+        symbols, names, text = self.tables()
+        end = text["sh_addr"] + text["sh_size"]
+        for value in 0, 1, self.section(".data")["sh_addr"], self.section(".strtab")["sh_offset"], end - 1, end, end + 1, 1 << 20, 1 << 47, (1 << 64) - 8:
+            with self.subTest(hex(value)):
+                bad = bytearray(self.good)
+                changed = 0
+                for at in range(symbols["sh_offset"], symbols["sh_offset"] + symbols["sh_size"], 24):
+                    name = names["sh_offset"] + int.from_bytes(bad[at:at + 4], "little")
+                    if bad[at + 4] & 15 == 2 and bad[name:name + 4] == b"cuda":  # STT_FUNC
+                        bad[at + 8:at + 16] = value.to_bytes(8, "little")
+                        changed += 1
+                self.assertGreater(changed, 5)
+                said = self.try_object(bytes(bad))
+                if value == end - 1:
+                    self.assertIn(f"object.so: 0 functions of the runtime library inside go to libcudart.so.13; too short for that: {changed}", said)
+                else:
+                    self.assertIn(f"object.so: its symbol table has {changed} functions of a runtime library that lie outside of its code", said)
+                    self.assertNotIn("object.so: 0 functions", said)
+
+    def section(self, wanted):
+        """The header of a section of the good object."""
+        fields = ("sh_name", 4), ("sh_type", 4), ("sh_flags", 8), ("sh_addr", 8), ("sh_offset", 8), ("sh_size", 8), ("sh_link", 4)
+        count, names = (int.from_bytes(self.good[at:at + 2], "little") for at in (60, 62))
+        headers = []
+        for at in range(self.sections, self.sections + 64 * count, 64):
+            header = {}
+            for field, size in fields:
+                header[field] = int.from_bytes(self.good[at:at + size], "little")
+                at += size
+            headers.append(header)
+        for header in headers:
+            name = headers[names]["sh_offset"] + header["sh_name"]
+            if self.good[name:self.good.index(b"\0", name)] == wanted.encode():
+                return header
+        self.fail(f"the object has no {wanted}")
+
+    def tables(self):
+        """The symbols, their names and the text."""
+        return self.section(".symtab"), self.section(".strtab"), self.section(".text")
+
     def test_random_changes(self):
         """Only of what the loader itself doesn't read: section headers and what lies behind the last segment."""
         rng = random.Random(2)

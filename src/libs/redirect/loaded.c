@@ -106,6 +106,10 @@ static struct mr_redirection *redirect(const struct link_map *map, int fd, const
     if (problem)
         mr_log(MR_LOG_WARN, "%s: the runtime library inside can't be replaced, so its calls will fail: %s", path,
                problem);
+    else if (done < symbols->count)
+        mr_log(MR_LOG_INFO,
+               "%s: %zu functions of the runtime library inside go to libcudart.so.%s; too short for that: %zu", path,
+               done, versions[version], symbols->count - done);
     else
         mr_log(MR_LOG_INFO, "%s: %zu functions of the runtime library inside go to libcudart.so.%s", path, done,
                versions[version]);
@@ -127,9 +131,15 @@ struct mr_redirection *mr_redirect_object(const struct link_map *map)
     const char *shown = *map->l_name ? map->l_name : "the program", *problem = mr_redirect_read(fd, &symbols);
     if (problem)
         mr_log(MR_LOG_INFO, "%s: %s; if a runtime library is inside, its calls will fail", shown, problem);
-    else if (symbols.count > 0)
+    if (symbols.misplaced)
+        mr_log(
+            MR_LOG_WARN,
+            "%s: its symbol table has %zu functions of a runtime library that lie outside of its code; calls of them "
+            "will fail",
+            shown, symbols.misplaced);
+    if (!problem && symbols.count > 0)
         redirection = redirect(map, fd, shown, &symbols);
-    else if (!symbols.has_table && symbols.has_kernels && !dynamic.needs_runtime)
+    else if (!problem && !symbols.has_table && symbols.has_kernels && !dynamic.needs_runtime)
         mr_log(
             MR_LOG_WARN,
             "%s: NVIDIA's runtime library may be inside, and the names of its functions are stripped, so its calls will fail; link it with "

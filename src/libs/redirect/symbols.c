@@ -87,14 +87,17 @@ static int compare_symbols(const void *left, const void *right)
     return a->st_value < b->st_value ? -1 : a->st_value > b->st_value;
 }
 
-static bool is_redirectable(const struct file *file, const Elf64_Sym *symbol)
+/* Whether the object has this function for itself. Others may call one that is neither local nor hidden: it is no copy
+ * inside. */
+static bool is_inside(const struct file *file, const Elf64_Sym *symbol)
 {
     unsigned binding = ELF64_ST_BIND(symbol->st_info), visibility = ELF64_ST_VISIBILITY(symbol->st_other);
-    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
-        symbol->st_shndx >= file->section_count)
-        return false;
-    if (binding != STB_LOCAL && visibility != STV_HIDDEN && visibility != STV_INTERNAL)
-        return false; /* others may call it: it is no copy inside */
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < file->section_count &&
+           (binding == STB_LOCAL || visibility == STV_HIDDEN || visibility == STV_INTERNAL);
+}
+
+static bool is_in_code(const struct file *file, const Elf64_Sym *symbol)
+{
     const Elf64_Shdr *section = &file->sections[symbol->st_shndx];
     return (section->sh_flags & SHF_EXECINSTR) && section->sh_type == SHT_PROGBITS &&
            symbol->st_value >= section->sh_addr && symbol->st_value - section->sh_addr < section->sh_size;
@@ -139,9 +142,13 @@ static const char *collect(const struct file *file, Elf64_Sym *symbols, size_t c
     qsort(symbols, functions, sizeof *symbols, compare_symbols);
     for (size_t i = 0; i < functions; i++) {
         const char *name = text + symbols[i].st_name;
-        if ((name[0] != 'c' && name[0] != '_') || !is_redirectable(file, &symbols[i]))
+        if ((name[0] != 'c' && name[0] != '_') || !is_inside(file, &symbols[i]))
             continue;
         int number = mr_redirect_name(name);
+        if (number >= 0 && !is_in_code(file, &symbols[i])) {
+            out->misplaced++;
+            continue;
+        }
         size_t next = i + 1;
         while (next < functions && symbols[next].st_value == symbols[i].st_value)
             next++;

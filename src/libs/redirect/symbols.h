@@ -22,6 +22,7 @@ struct mr_redirect_function {
 struct mr_redirect_symbols {
     struct mr_redirect_function *functions; /* local or hidden ones; freed by the caller */
     size_t count;
+    size_t misplaced; /* more of them, which lie outside of the code as their symbols have it */
     bool has_table;   /* there is a symbol table */
     bool is_ours;     /* the runtime library inside is Millrace's */
     bool has_kernels; /* nvcc's registration of kernels is there */
