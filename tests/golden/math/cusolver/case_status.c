@@ -245,10 +245,8 @@ ONE(sygvd_ldb,
 /* ---- sizes of workspaces, with leading dimensions that are too small ---- */
 ONE(geqrf_buffer_lda, cusolverDnDgeqrf_bufferSize(h, 8, 4, s->a, 4, &s->lwork))
 ONE(orgqr_buffer_lda, cusolverDnDorgqr_bufferSize(h, 8, 4, 4, s->a, 4, s->tau, &s->lwork))
-ONE(ormqr_buffer_lda,
-    cusolverDnDormqr_bufferSize(h, CUBLAS_SIDE_LEFT, N, 8, 8, 8, s->a, 7, s->tau, s->c, 8, &s->lwork))
-ONE(ormqr_buffer_ldc,
-    cusolverDnDormqr_bufferSize(h, CUBLAS_SIDE_LEFT, N, 8, 8, 8, s->a, 8, s->tau, s->c, 7, &s->lwork))
+ONE(ormqr_buffer_lda, cusolverDnDormqr_bufferSize(h, CUBLAS_SIDE_LEFT, N, 8, 8, 8, s->a, 7, s->tau, s->c, 8, &s->lwork))
+ONE(ormqr_buffer_ldc, cusolverDnDormqr_bufferSize(h, CUBLAS_SIDE_LEFT, N, 8, 8, 8, s->a, 8, s->tau, s->c, 7, &s->lwork))
 ONE(potri_buffer_lda, cusolverDnDpotri_bufferSize(h, LOWER, 8, s->a, 7, &s->lwork))
 ONE(sytrf_buffer_lda, cusolverDnDsytrf_bufferSize(h, 8, s->a, 7, &s->lwork))
 ONE(sytri_buffer_lda, cusolverDnDsytri_bufferSize(h, LOWER, 8, s->a, 7, s->pivots, &s->lwork))
@@ -264,10 +262,10 @@ ONE(syevj_batched_buffer_lda,
     cusolverDnDsyevjBatched_bufferSize(h, VECTOR, LOWER, 8, s->a, 7, s->w, &s->lwork, syevj(), 2))
 ONE(syevdx_buffer_lda, cusolverDnDsyevdx_bufferSize(h, VECTOR, CUSOLVER_EIG_RANGE_ALL, LOWER, 8, s->a, 7, 0, 0, 0, 0,
                                                     &(int){0}, s->w, &s->lwork))
-ONE(sygvd_buffer_lda, cusolverDnDsygvd_bufferSize(h, CUSOLVER_EIG_TYPE_1, VECTOR, LOWER, 8, s->a, 7, s->c, 8, s->w,
-                                                  &s->lwork))
-ONE(sygvd_buffer_ldb, cusolverDnDsygvd_bufferSize(h, CUSOLVER_EIG_TYPE_1, VECTOR, LOWER, 8, s->a, 8, s->c, 7, s->w,
-                                                  &s->lwork))
+ONE(sygvd_buffer_lda,
+    cusolverDnDsygvd_bufferSize(h, CUSOLVER_EIG_TYPE_1, VECTOR, LOWER, 8, s->a, 7, s->c, 8, s->w, &s->lwork))
+ONE(sygvd_buffer_ldb,
+    cusolverDnDsygvd_bufferSize(h, CUSOLVER_EIG_TYPE_1, VECTOR, LOWER, 8, s->a, 8, s->c, 7, s->w, &s->lwork))
 ONE(gesvdj_buffer_lda,
     cusolverDnDgesvdj_bufferSize(h, VECTOR, 0, 8, 8, s->a, 7, s->w, s->u, 8, s->v, 8, &s->lwork, gesvdj()))
 ONE(gesvdj_buffer_ldv,
