@@ -79,7 +79,7 @@ uint64_t mr_engine_sequence(void);
  * monitor. Decided under the engine's lock, carried out with mr_call_make once the caller has let go of its locks. Must
  * not be lost. */
 struct mr_call {
-    uint8_t ring, spawn, arm;
+    uint32_t ring : 8, spawn : 8, arm : 8; /* one register, not three bytes by way of the stack */
 };
 void mr_call_make_slow(struct mr_call call);
 

@@ -28,16 +28,25 @@ uint64_t mr_engine_sequence(void)
     return atomic_fetch_add_explicit(&next_sequence, 1, memory_order_relaxed);
 }
 
+/* Room in all heaps, and among the held tasks, for one more. False when memory is short. Lock held. */
+__attribute__((noinline)) static bool grow(void)
+{
+    MR_HELD(&mr_engine.lock);
+    bool room = true;
+    size_t needed = mr_engine.tasks + 2; /* a heap's first place stays empty */
+    if (mr_observes(MR_OBSERVE_ORDER))
+        room = mr_array_reserve((void **)&mr_engine.gate.held, &mr_engine.gate.room, needed, sizeof(struct mr_task *));
+    for (unsigned i = 0; i < MR_LEVELS && room; i++)
+        room = mr_array_reserve((void **)&mr_engine.levels[i].at, &mr_engine.levels[i].room, needed,
+                                sizeof(struct mr_task *));
+    return room;
+}
+
 bool mr_engine_task_begin(void)
 {
-    bool room = true;
     mr_lock_take(&mr_engine.lock);
-    for (unsigned i = 0; i < MR_LEVELS && room; i++)
-        room = mr_array_reserve((void **)&mr_engine.levels[i].at, &mr_engine.levels[i].room, mr_engine.tasks + 2,
-                                sizeof(struct mr_task *));
-    if (room && mr_observes(MR_OBSERVE_ORDER))
-        room = mr_array_reserve((void **)&mr_engine.gate.held, &mr_engine.gate.room, mr_engine.tasks + 1,
-                                sizeof(struct mr_task *));
+    /* The last heap grows last. */
+    bool room = mr_engine.levels[MR_LEVELS - 1].room >= mr_engine.tasks + 2 || grow();
     if (room)
         mr_engine.tasks++;
     mr_lock_drop(&mr_engine.lock);
@@ -140,20 +149,26 @@ static void remove_task(struct mr_task *task)
     mr_engine_publish();
 }
 
-struct mr_call mr_engine_queue(struct mr_task *task)
+/* `key` is the task's, which the caller has in a register. Lock held. */
+static inline struct mr_call queue(struct mr_task *task, uint64_t key)
 {
     MR_HELD(&mr_engine.lock);
-    struct mr_heap *heap = heap_of(task->key);
+    struct mr_heap *heap = heap_of(key);
+    task->key = key;
     sift_up(heap, task, ++heap->count);
     mr_engine_publish();
     return mr_engine_call();
 }
 
+struct mr_call mr_engine_queue(struct mr_task *task)
+{
+    return queue(task, task->key);
+}
+
 struct mr_call mr_engine_push(struct mr_task *task, uint64_t key)
 {
     mr_lock_take(&mr_engine.lock);
-    task->key = key;
-    struct mr_call call = mr_engine_queue(task);
+    struct mr_call call = queue(task, key);
     mr_lock_drop(&mr_engine.lock);
     return call;
 }

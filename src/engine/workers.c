@@ -258,7 +258,8 @@ static void *worker_main(void *data)
             struct mr_call call = {0};
             if (atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
                 call = job ? mr_engine_call_for(job) : mr_engine_call();
-            mr_engine.gate.busy++;
+            if (mr_observes(MR_OBSERVE_ORDER))
+                mr_engine.gate.busy++;
             mr_lock_drop(&mr_engine.lock);
             mr_call_make(call);
             if (task)
@@ -266,9 +267,10 @@ static void *worker_main(void *data)
             else
                 mr_job_work(job, self);
             mr_lock_take(&mr_engine.lock);
-            mr_engine.gate.busy--;
-            if (mr_observes(MR_OBSERVE_ORDER))
+            if (mr_observes(MR_OBSERVE_ORDER)) {
+                mr_engine.gate.busy--;
                 mr_engine_note_change();
+            }
             continue;
         }
         if (mr_observes(MR_OBSERVE_ORDER) && tell_rest())

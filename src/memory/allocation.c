@@ -126,8 +126,8 @@ static struct mr_record *space_take(struct mr_zone *zone, enum mr_memory_kind ki
 {
     MR_HELD(&mr_memory_lock);
     struct mr_record *record;
-    bool many = mr_memory_chunks >= (mr_guard_apart() ? PACK_MIDDLE_CHUNKS : pack_chunks) && size <= PACK_SMALL;
-    bool very_many = mr_memory_chunks >= PACK_MIDDLE_CHUNKS && size <= PACK_MIDDLE;
+    bool many = size <= PACK_SMALL && mr_memory_chunks >= (mr_guard_apart() ? PACK_MIDDLE_CHUNKS : pack_chunks);
+    bool very_many = size <= PACK_MIDDLE && mr_memory_chunks >= PACK_MIDDLE_CHUNKS;
     if (!many && !very_many) {
         size_t bytes = (size + mr_page_size - 1) & ~(mr_page_size - 1);
         struct mr_chunk *chunk = mr_chunk_take(zone, bytes);

@@ -62,8 +62,9 @@ void mr_budget_give(struct mr_device *device, enum mr_memory_kind kind, size_t b
         pinned_used -= bytes;
         return;
     }
-    size_t before = atomic_fetch_sub_explicit(&device->used_memory, bytes, memory_order_relaxed);
-    mr_use_memory(device->number, before - bytes);
+    size_t used = atomic_load_explicit(&device->used_memory, memory_order_relaxed) - bytes;
+    atomic_store_explicit(&device->used_memory, used, memory_order_relaxed);
+    mr_use_memory(device->number, used);
     device_used -= bytes;
 }
 

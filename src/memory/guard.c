@@ -5,7 +5,6 @@
 
 #include "base/log.h"
 #include "base/settings.h"
-#include "observe/hooks.h"
 
 #define PATTERN 0xB5
 /* What allocations are aligned to: textures may be bound to any of them. */
@@ -14,32 +13,20 @@
 #define GAP_MOST ((size_t)4 << 30)
 #define FEW 1024u
 
-static size_t alignment;   /* 0: the setting is off */
+size_t mr_guard_alignment;
 
 void mr_guard_init(void)
 {
     uint64_t value = mr_setting_number(MR_SETTING_GUARD, 0);
-    alignment = 0;
+    mr_guard_alignment = 0;
     if (value > ALIGNMENT || (value & (value - 1)))
         mr_log(MR_LOG_WARN, "MILLRACE_GUARD is 0, 1, or an alignment: a power of two up to %zu; taken as 1", ALIGNMENT);
     if (value)
-        alignment = value == 1 || value > ALIGNMENT || (value & (value - 1)) ? ALIGNMENT : (size_t)value;
-}
-
-bool mr_guard_on(void)
-{
-    return alignment != 0;
-}
-
-bool mr_guard_apart(void)
-{
-    return alignment != 0 || mr_observes(MR_OBSERVE_APART);
+        mr_guard_alignment = value == 1 || value > ALIGNMENT || (value & (value - 1)) ? ALIGNMENT : (size_t)value;
 }
 
 size_t mr_guard_gap(size_t size, size_t space, size_t others)
 {
-    if (!mr_guard_apart())
-        return mr_page_size;
     size_t gap = space / (4 * FEW) < GAP_MOST ? space / (4 * FEW) : GAP_MOST;
     if (others >= FEW)
         gap /= 16;
@@ -50,12 +37,12 @@ size_t mr_guard_gap(size_t size, size_t space, size_t others)
 
 size_t mr_guard_shift(size_t mapped, size_t size, bool exact)
 {
-    return !alignment ? 0 : (mapped - size) & ~((exact ? alignment : ALIGNMENT) - 1);
+    return !mr_guard_alignment ? 0 : (mapped - size) & ~((exact ? mr_guard_alignment : ALIGNMENT) - 1);
 }
 
 void mr_guard_fill(uintptr_t pages, size_t mapped, size_t shift, size_t size)
 {
-    if (!alignment)
+    if (!mr_guard_alignment)
         return;
     memset((void *)pages, PATTERN, shift);
     memset((void *)(pages + shift + size), PATTERN, mapped - shift - size);
@@ -65,7 +52,7 @@ size_t mr_guard_place(struct mr_chunk *chunk, enum mr_memory_kind kind, size_t s
 {
     MR_HELD(&mr_memory_lock);
     chunk->guard_tail = 0;
-    if (!alignment)
+    if (!mr_guard_alignment)
         return 0;
     bool exact = kind == MR_MEMORY_DEVICE || kind == MR_MEMORY_MANAGED || kind == MR_MEMORY_PINNED;
     size_t shift = mr_guard_shift(chunk->mapped, size, exact);
@@ -87,7 +74,7 @@ static size_t changed(uintptr_t start, size_t size, size_t *first)
 
 void mr_guard_compare(uintptr_t pages, size_t mapped, size_t shift, size_t size)
 {
-    if (!alignment)
+    if (!mr_guard_alignment)
         return;
     uintptr_t base = pages + shift;
     size_t first = 0, count = changed(base + size, mapped - shift - size, &first);
@@ -107,7 +94,7 @@ void mr_guard_compare(uintptr_t pages, size_t mapped, size_t shift, size_t size)
 void mr_guard_check(const struct mr_chunk *chunk, uintptr_t base)
 {
     MR_HELD(&mr_memory_lock);
-    if (!alignment || chunk->sharing)
+    if (!mr_guard_alignment || chunk->sharing)
         return;   /* what others have mapped is theirs to change */
     size_t shift = base - chunk->base;
     mr_guard_compare(chunk->base, chunk->mapped, shift, chunk->mapped - chunk->guard_tail - shift);

@@ -13,18 +13,29 @@
 #include <stdint.h>
 
 #include "memory/space.h"
+#include "observe/hooks.h"
+
+/* The setting's alignment; 0: it is off. Written by mr_guard_init alone. */
+extern size_t mr_guard_alignment;
 
 /* Reads the setting; called once, by mr_memory_init. */
 void mr_guard_init(void);
 
 /* Whether the setting is on. */
-bool mr_guard_on(void);
+static inline bool mr_guard_on(void)
+{
+    return __builtin_expect(mr_guard_alignment != 0, 0);
+}
 
 /* Whether allocations lie far apart: with the setting, and where an observer wants it (MR_OBSERVE_APART). */
-bool mr_guard_apart(void);
+static inline bool mr_guard_apart(void)
+{
+    return mr_guard_on() || mr_observes(MR_OBSERVE_APART);
+}
 
-/* How many inaccessible bytes belong behind an allocation of `size` bytes in a space of `space` bytes that has `others`
- * of them: a page, or if they lie apart as much as the space allows. Less is allowed where this much is not free. */
+/* If they lie apart: how many inaccessible bytes belong behind an allocation of `size` bytes in a space of `space`
+ * bytes that has `others` of them, which is as much as the space allows. Less is allowed where this much is not free.
+ * (If they don't, it is a page.) */
 size_t mr_guard_gap(size_t size, size_t space, size_t others);
 
 /* Where an allocation of `size` bytes starts in `mapped` bytes of pages at `pages`: bytes from there. `exact`: with the

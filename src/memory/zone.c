@@ -333,7 +333,8 @@ void mr_chunks_trim(bool sealed, size_t target)
 
 /* A kept chunk for `bytes`: the newest with exactly these pages, else the newest with room and not more than twice the
  * pages. */
-static struct mr_chunk *chunk_kept(struct mr_zone *zone, unsigned stride, size_t bytes, size_t room)
+static inline __attribute__((always_inline)) struct mr_chunk *chunk_kept(struct mr_zone *zone, unsigned stride,
+                                                                         size_t bytes, size_t room)
 {
     struct mr_list *head = &zone->cached[stride];
     struct mr_chunk *best = NULL;
@@ -359,7 +360,7 @@ static struct mr_chunk *chunk_kept(struct mr_zone *zone, unsigned stride, size_t
 }
 
 /* A chunk with `bytes` accessible bytes and at least `gap` others behind them. */
-static struct mr_chunk *chunk_take(struct mr_zone *zone, size_t bytes, size_t gap)
+static inline __attribute__((always_inline)) struct mr_chunk *chunk_take(struct mr_zone *zone, size_t bytes, size_t gap)
 {
     size_t room = bytes + gap;
     size_t block = (size_t)1 << zone->shift;
@@ -400,12 +401,18 @@ static struct mr_chunk *chunk_take(struct mr_zone *zone, size_t bytes, size_t ga
     return chunk;
 }
 
-struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
+/* As mr_chunk_take, with as much behind the chunk as the space allows. */
+__attribute__((noinline, cold)) static struct mr_chunk *chunk_take_apart(struct mr_zone *zone, size_t bytes)
 {
-    MR_HELD(&mr_memory_lock);
     size_t gap = mr_guard_gap(bytes, zone->end - zone->base, mr_memory_chunks);
     struct mr_chunk *chunk = chunk_take(zone, bytes, gap);
     return chunk || gap == mr_page_size ? chunk : chunk_take(zone, bytes, mr_page_size);
+}
+
+struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
+{
+    MR_HELD(&mr_memory_lock);
+    return mr_guard_apart() ? chunk_take_apart(zone, bytes) : chunk_take(zone, bytes, mr_page_size);
 }
 
 void mr_chunk_give(struct mr_chunk *chunk, bool keep)

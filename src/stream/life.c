@@ -19,8 +19,9 @@ static void count_streams(struct mr_context *context, int more)
 {
     MR_HELD(&context->order_lock);
     context->stream_count += (uint32_t)more;
-    uint32_t most = MR_STREAMS_MOST / (context->stream_count + 1);
-    most = most > MR_STREAM_MOST ? MR_STREAM_MOST : most < MR_STREAM_LEAST ? MR_STREAM_LEAST : most;
+    uint32_t most = MR_STREAM_MOST, count = context->stream_count + 1; /* with the legacy one */
+    if (count > MR_STREAMS_MOST / MR_STREAM_MOST)
+        most = MR_STREAMS_MOST / count > MR_STREAM_LEAST ? MR_STREAMS_MOST / count : MR_STREAM_LEAST;
     atomic_store_explicit(&context->stream_most, most, memory_order_relaxed);
 }
 
