@@ -5,8 +5,8 @@
 
 runs only the parts that are named: see --help.
 
-With BENCH_PROCESSOR_TIME in the environment, the tables of kernels, of millrace check and of PyCUDA's programs are of
-processor time, both sides: for machines that do other work as well.
+With BENCH_PROCESSOR_TIME in the environment, the tables of kernels, of atomic operations, of millrace check and of
+PyCUDA's programs are of processor time, both sides: for machines that do other work as well.
 
 Absolute times drift from machine to machine; what counts are the ratios, measured side by side in this run. The NVIDIA
 column is a recording (bench/nvidia-h200.txt), kept for orientation.
@@ -18,6 +18,7 @@ import re
 import sys
 import tempfile
 
+from atomics import print_atomics, run_atomics
 from check import print_check, run_check
 from kernel_tables import print_kernels, run_kernels
 from programs import HERE, build_by_hand, cell, run
@@ -267,6 +268,7 @@ PARTS = {
     "runtime": "calls of the runtime API",
     "demo": "demonstration",
     "kernels": "kernels",
+    "atomics": "atomic operations",
     "graphs": "graphs",
     "scale": "memory and growth",
     "load": "load",
@@ -381,6 +383,8 @@ def main() -> int:
                 ours[part] = run_cupy(chosen.build.resolve())
             elif part == "runtime":
                 ours[part] = run([programs / "bench_runtime", programs / "bench_runtime_kernel.so"], LD_LIBRARY_PATH=str(libraries))
+            elif part == "atomics":
+                ours[part], hand[part] = run_atomics(programs, folder)
             elif part == "kernels":
                 ours[part] = run_kernels(programs, folder)
             elif part == "demo":
@@ -397,6 +401,7 @@ def main() -> int:
         "runtime": lambda figures: print_runtime(figures, nvidia),
         "demo": lambda figures: print_demo(figures, hand["demo"], nvidia, pocl),
         "kernels": print_kernels,
+        "atomics": lambda figures: print_atomics(figures, hand["atomics"]),
         "graphs": lambda figures: print_graphs(figures, nvidia),
         "scale": lambda figures: (print_scale(figures), print_pools(figures)),
         "load": print_load,

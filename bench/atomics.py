@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels whose threads meet at atomic operations, beside the same work in C with OpenMP."""
+import pathlib
+
+from programs import build_by_hand, cell, run
+
+# name in the programs' output, label
+KERNELS = [
+    ("count", "counting, one place, half of the lanes"),
+    ("append", "appending: a place for half of the values"),
+    ("sum_float", "sum of floats, one place"),
+    ("sum_double", "sum of doubles, one place"),
+    ("largest", "maximum, one place"),
+    ("few", "sums of integers, eight places"),
+    ("few_float", "sums of floats, eight places"),
+    ("bins", "histogram of bytes in global memory"),
+    ("scatter", "floats added to any of 1 Mi places"),
+    ("own", "32 integers added to a thread's own place"),
+    ("own_plain", "the same by plain additions"),
+    ("own_float", "32 floats added to a thread's own place"),
+]
+
+
+def run_atomics(programs: pathlib.Path, folder: str) -> tuple[dict, dict]:
+    """Ours and the twin's, by turns, the better figure of two runs each."""
+    by_hand = build_by_hand(folder, "atomics/openmp.c", "atomics_openmp")
+    ours, theirs = {}, {}
+    sides = [(ours, programs / "bench_atomics")] + ([(theirs, by_hand)] if by_hand else [])
+    for turn in range(2):
+        for figures, program in sides if turn == 0 else reversed(sides):
+            new = run([program], OMP_WAIT_POLICY="passive")
+            figures.update({name: min(value, figures.get(name, value)) for name, value in new.items()})
+    for name, _ in KERNELS if theirs else ():
+        mine, other = ours[f"{name}_sum"], theirs[f"{name}_sum"]
+        if abs(mine - other) > 1e-4 * abs(other):
+            raise SystemExit(f"bench: {name}: the results differ: {mine} and {other}")
+    return ours, theirs
+
+
+def print_atomics(ours: dict, theirs: dict) -> None:
+    print("\nAtomic operations, 4 Mi threads, beside C with OpenMP (reductions, bins of each thread's own), in milliseconds (best of some rounds)\n")
+    print(f"{'kernel':44} {'Millrace':>9} {'OpenMP':>9} {'ratio':>6}")
+    for name, label in KERNELS:
+        mine, other = (figures.get(f"{name}_ms") for figures in (ours, theirs))
+        print(f"{label:44} {cell(mine, '{:.2f}'):>9} {cell(other, '{:.2f}'):>9} {cell(mine / other if mine and other else None, '{:.1f}'):>6}")
