@@ -297,10 +297,11 @@ static void reductions(cudnnReduceTensorOp_t op, bool last)
     OK(cudnnCreateReduceTensorDescriptor(&r));
     OK(cudnnSetReduceTensorDescriptor(r, op, CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN, CUDNN_REDUCE_TENSOR_NO_INDICES,
                                       CUDNN_32BIT_INDICES));
-    OK(cudnnReduceTensor(handle, r, NULL, 0, NULL, 0, &one, x.d, x.at, &beta, y.d, y.at));
+    cudnnStatus_t status = cudnnReduceTensor(handle, r, NULL, 0, NULL, 0, &one, x.d, x.at, &beta, y.d, y.at);
+    CHECK(status == (count(&x) == count(&y) ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_SUCCESS)); /* nothing is reduced */
     RT(cudaDeviceSynchronize());
     struct images outer = y;
-    for (int a = 0; a < outer.n; a++)
+    for (int a = 0; status == CUDNN_STATUS_SUCCESS && a < outer.n; a++)
         for (int b = 0; b < outer.c; b++)
             for (int i = 0; i < outer.h; i++)
                 for (int j = 0; j < outer.w; j++) {

@@ -137,7 +137,6 @@ static void dropout(float p, int channels, int size, bool x_last, bool y_last)
     drop.states = managed(drop.states_bytes);
     drop.reserve = managed(drop.reserve_bytes);
     CHECK(cudnnSetDropoutDescriptor(drop.d, handle, p, drop.states, drop.states_bytes - 1, 5) != CUDNN_STATUS_SUCCESS);
-    CHECK(cudnnSetDropoutDescriptor(drop.d, handle, 1.5f, drop.states, drop.states_bytes, 5) != CUDNN_STATUS_SUCCESS);
     OK(cudnnSetDropoutDescriptor(drop.d, handle, p, drop.states, drop.states_bytes, 5));
     OK(cudnnGetDropoutDescriptor(drop.d, handle, &p_is, &states_are, &seed_is));
     CHECK(p_is == p && states_are == drop.states && seed_is == 5);

@@ -114,7 +114,8 @@ static cudnnStatus_t check_of_tensor(const struct mr_form *form, cudnnBackendAtt
     else if (name == CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC)
         wanted = CUDNN_TYPE_BACKEND_DESCRIPTOR;
     MR_WANT(type == wanted, CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "attribute %d has type %d", (int)name, (int)wanted);
-    MR_WANT(many || count == 1, CUDNN_STATUS_BAD_PARAM, "attribute %d has one element", (int)name);
+    MR_WANT(many ? count >= 1 : count == 1, CUDNN_STATUS_BAD_PARAM, "attribute %d with %lld elements", (int)name,
+            (long long)count);
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -137,7 +138,9 @@ cudnnStatus_t mr_cudnn_BackendSetAttribute(const struct mr_form *form, cudnnBack
     for (int64_t i = 0; attributeType == CUDNN_TYPE_BACKEND_DESCRIPTOR && i < elementCount; i++) {
         const struct mr_descriptor *other = ((struct mr_descriptor *const *)arrayOfElements)[i];
         MR_WANT(other, CUDNN_STATUS_BAD_PARAM, "descriptor %lld is NULL", (long long)i);
-        MR_WANT(other->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "descriptor %lld is not final", (long long)i);
+        /* An engine looks at its graph when it is finalized itself. */
+        MR_WANT(other->is_final || d->type == CUDNN_BACKEND_ENGINE_DESCRIPTOR, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED,
+                "descriptor %lld is not final", (long long)i);
     }
     MR_WANT(mr_attribute_put(d, attributeName, attributeType, elementCount, arrayOfElements), CUDNN_STATUS_ALLOC_FAILED,
             "memory is short");
@@ -199,8 +202,6 @@ static const struct {
       CUDNN_ATTR_OPERATION_MATMUL_DESC}},
     {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR,
      {CUDNN_ATTR_OPERATION_REDUCTION_DESC, CUDNN_ATTR_OPERATION_REDUCTION_XDESC, CUDNN_ATTR_OPERATION_REDUCTION_YDESC}},
-    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
-     {CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS}},
 };
 
 static cudnnStatus_t check_wanted(const struct mr_form *form, const struct mr_descriptor *d)
@@ -208,7 +209,9 @@ static cudnnStatus_t check_wanted(const struct mr_form *form, const struct mr_de
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (wanted[i].type == (int)d->type)
             for (int k = 0; k < 5 && wanted[i].names[k]; k++)
-                MR_WANT(mr_attribute_of(d, (cudnnBackendAttributeName_t)wanted[i].names[k]), CUDNN_STATUS_BAD_PARAM,
+                MR_WANT(mr_attribute_of(d, (cudnnBackendAttributeName_t)wanted[i].names[k]),
+                        d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR ? CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED
+                                                                           : CUDNN_STATUS_BAD_PARAM,
                         "attribute %d of the descriptor (type %d) is not set", wanted[i].names[k], (int)d->type);
     return CUDNN_STATUS_SUCCESS;
 }
@@ -251,10 +254,13 @@ cudnnStatus_t mr_cudnn_BackendFinalize(const struct mr_form *form, cudnnBackendD
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
         MR_STEP(check_graph(form, d));
         break;
-    case CUDNN_BACKEND_ENGINE_DESCRIPTOR:
+    case CUDNN_BACKEND_ENGINE_DESCRIPTOR: {
+        const struct mr_descriptor *graph = mr_attribute_descriptor(d, CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
+        MR_WANT(graph && graph->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "the engine's graph is not final");
         MR_WANT(mr_attribute_number(d, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, -1) == 0, CUDNN_STATUS_NOT_SUPPORTED,
                 "the only engine is number 0");
         break;
+    }
     case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR: {
         const struct mr_attribute *operations = mr_plan_operations(d);
         MR_WANT(operations, CUDNN_STATUS_BAD_PARAM, "the plan's configuration leads to no graph");

@@ -84,12 +84,17 @@ static cudnnStatus_t set(const struct mr_form *form, cudnnConvolutionDescriptor_
 {
     struct mr_conv_way way = {.space = (int)n, .flip = mode == CUDNN_CONVOLUTION};
     MR_POINTER(convDesc);
+    convDesc->way = (struct mr_conv_way){.flip = true};
+    convDesc->type = CUDNN_DATA_FLOAT;
     MR_WANT(n >= 1 && n <= CUDNN_DIM_MAX - 2, CUDNN_STATUS_BAD_PARAM, "%lld dimensions", (long long)n);
     MR_WANT(n <= 3, CUDNN_STATUS_NOT_SUPPORTED, "%lld dimensions", (long long)n);
     MR_POINTER(pad);
     MR_POINTER(stride);
     MR_POINTER(dilation);
     MR_WANT(mode <= CUDNN_CROSS_CORRELATION, CUDNN_STATUS_BAD_PARAM, "there is no mode %d", (int)mode);
+    MR_WANT(type == CUDNN_DATA_FLOAT || type == CUDNN_DATA_DOUBLE || type == CUDNN_DATA_HALF ||
+                type == CUDNN_DATA_INT32,
+            CUDNN_STATUS_BAD_PARAM, "convolutions are not computed in type %d", (int)type);
     for (int i = 0; i < n; i++) {
         MR_WANT(pad[i] >= 0 && stride[i] >= 1 && dilation[i] >= 1, CUDNN_STATUS_BAD_PARAM,
                 "padding %d, stride %d, dilation %d", pad[i], stride[i], dilation[i]);
@@ -148,9 +153,10 @@ cudnnStatus_t mr_cudnn_GetConvolution2dDescriptor(const struct mr_form *form,
                                                   int *u, int *v, int *dilation_h, int *dilation_w,
                                                   cudnnConvolutionMode_t *mode, cudnnDataType_t *computeType)
 {
-    int pad[2], stride[2], dilation[2];
+    int pad[2] = {0}, stride[2] = {0}, dilation[2] = {0};
     MR_POINTER(convDesc);
-    MR_WANT(convDesc->way.space == 2, CUDNN_STATUS_BAD_PARAM, "it has %d dimensions", convDesc->way.space);
+    MR_WANT(convDesc->way.space == 2 || convDesc->way.space == 0, CUDNN_STATUS_BAD_PARAM, "it has %d dimensions",
+            convDesc->way.space);
     MR_STEP(mr_cudnn_GetConvolutionNdDescriptor(form, convDesc, 2, NULL, pad, stride, dilation, mode, computeType));
     int *const to[] = {pad_h, pad_w, u, v, dilation_h, dilation_w};
     const int from[] = {pad[0], pad[1], stride[0], stride[1], dilation[0], dilation[1]};
@@ -172,13 +178,20 @@ cudnnStatus_t mr_cudnn_GetConvolutionNdForwardOutputDim(const struct mr_form *fo
     MR_POINTER(tensorOuputDimA);
     const struct mr_tensor *x = &inputTensorDesc->t, *w = &filterDesc->t;
     int n = convDesc->way.space + 2;
+    bool fits = true;
+    for (int i = 0; i < nbDims; i++)
+        tensorOuputDimA[i] = 0;
     MR_WANT(x->n == n && w->n == n && nbDims >= n, CUDNN_STATUS_BAD_PARAM, "%d, %d and %lld dimensions, not %d", x->n,
             w->n, (long long)nbDims, n);
     MR_WANT(x->dim[1] == w->dim[1] * convDesc->groups, CUDNN_STATUS_BAD_PARAM, "the channels don't fit the filter's");
     tensorOuputDimA[0] = (int)x->dim[0];
     tensorOuputDimA[1] = (int)w->dim[0];
-    for (int i = 0; i < n - 2; i++)
-        tensorOuputDimA[2 + i] = (int)mr_conv_way_out(&convDesc->way, i, x->dim[2 + i], w->dim[2 + i]);
+    for (int i = 0; i < n - 2; i++) {
+        int64_t out = mr_conv_way_out(&convDesc->way, i, x->dim[2 + i], w->dim[2 + i]);
+        tensorOuputDimA[2 + i] = out > 0 ? (int)out : 0;
+        fits = fits && out > 0;
+    }
+    MR_WANT(fits, CUDNN_STATUS_BAD_PARAM, "the filter is larger than the tensor");
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -188,17 +201,18 @@ cudnnStatus_t mr_cudnn_GetConvolution2dForwardOutputDim(const struct mr_form *fo
                                                         const cudnnFilterDescriptor_t filterDesc, int *n, int *c,
                                                         int *h, int *w)
 {
-    int dims[4];
+    int dims[4] = {0};
     MR_POINTER(n);
     MR_POINTER(c);
     MR_POINTER(h);
     MR_POINTER(w);
-    MR_STEP(mr_cudnn_GetConvolutionNdForwardOutputDim(form, convDesc, inputTensorDesc, filterDesc, 4, dims));
+    cudnnStatus_t status =
+        mr_cudnn_GetConvolutionNdForwardOutputDim(form, convDesc, inputTensorDesc, filterDesc, 4, dims);
     *n = dims[0];
     *c = dims[1];
     *h = dims[2];
     *w = dims[3];
-    return CUDNN_STATUS_SUCCESS;
+    return status;
 }
 
 /* ---- what a call names, as one convolution ---- */
@@ -215,6 +229,14 @@ static cudnnStatus_t take(const struct mr_form *form, enum mr_conv_kind kind, cu
     MR_WANT(x->t.dim[1] == w->t.dim[1] * conv->groups, CUDNN_STATUS_BAD_PARAM,
             "%lld channels in %d groups, the filter has %lld", (long long)x->t.dim[1], conv->groups,
             (long long)w->t.dim[1]);
+    bool fits = x->t.n == y->t.n && x->t.dim[0] == y->t.dim[0] && w->t.dim[0] == y->t.dim[1];
+    for (int i = 0; i < conv->way.space && fits; i++)
+        fits = y->t.dim[2 + i] == mr_conv_way_out(&conv->way, i, x->t.dim[2 + i], w->t.dim[2 + i]);
+    MR_WANT(fits, CUDNN_STATUS_BAD_PARAM, "the result's dimensions don't fit");
+    bool wide = x->t.type == CUDNN_DATA_DOUBLE;
+    MR_WANT((w->t.type == CUDNN_DATA_DOUBLE) == wide && (y->t.type == CUDNN_DATA_DOUBLE) == wide,
+            CUDNN_STATUS_NOT_SUPPORTED, "tensors of type %d and %d with a filter of type %d", (int)x->t.type,
+            (int)y->t.type, (int)w->t.type);
     *c = (struct mr_convolution){
         .function = form->name, .kind = kind, .way = conv->way, .x = x->t, .w = w->t, .y = y->t, .alpha = 1};
     return CUDNN_STATUS_SUCCESS;
@@ -450,6 +472,8 @@ cudnnStatus_t mr_cudnn_ConvolutionBiasActivationForward(
     double factor = mr_factor(&yDesc->t, alpha2);
     MR_WANT(factor == 0 || (zDesc && z && mr_tensor_same(&zDesc->t, &yDesc->t)), CUDNN_STATUS_BAD_PARAM,
             "z doesn't fit the result");
+    MR_WANT(activationDesc->mode == CUDNN_ACTIVATION_RELU || activationDesc->mode == CUDNN_ACTIVATION_IDENTITY,
+            CUDNN_STATUS_NOT_SUPPORTED, "activation %d behind a convolution", (int)activationDesc->mode);
     MR_WANT(bias && mr_tensor_spreads(&biasDesc->t, &yDesc->t), CUDNN_STATUS_BAD_PARAM,
             "the bias doesn't fit the result");
     if (factor != 0 && z != y) {

@@ -150,7 +150,6 @@ static cudnnStatus_t take(const struct mr_form *form, cudnnDropoutDescriptor_t d
                           size_t bytes, unsigned long long seed)
 {
     MR_POINTER(dropout);
-    MR_WANT(p >= 0 && p <= 1, CUDNN_STATUS_BAD_PARAM, "%g is no probability", (double)p);
     MR_WANT(!states || bytes >= sizeof(struct mr_dropout_states), CUDNN_STATUS_BAD_PARAM,
             "the states have %zu bytes, wanted are %zu", bytes, sizeof(struct mr_dropout_states));
     *dropout = (struct cudnnDropoutStruct){p, states, seed};

@@ -32,7 +32,8 @@ cudnnStatus_t mr_cudnn_SetActivationDescriptor(const struct mr_form *form, cudnn
                                                double coef)
 {
     MR_POINTER(activationDesc);
-    MR_WANT(mode <= CUDNN_ACTIVATION_SWISH, CUDNN_STATUS_BAD_PARAM, "there is no mode %d", (int)mode);
+    MR_WANT(mode <= CUDNN_ACTIVATION_SWISH && reluNanOpt <= CUDNN_PROPAGATE_NAN, CUDNN_STATUS_BAD_PARAM,
+            "there is no mode %d with NaN option %d", (int)mode, (int)reluNanOpt);
     activationDesc->mode = mode;
     activationDesc->nan = reluNanOpt;
     activationDesc->coef = coef;
@@ -197,6 +198,7 @@ cudnnStatus_t mr_cudnn_AddTensor(const struct mr_form *form, cudnnHandle_t handl
     MR_POINTER(beta);
     MR_POINTER(aDesc);
     MR_POINTER(cDesc);
+    MR_WANT(aDesc->t.type == cDesc->t.type, CUDNN_STATUS_BAD_PARAM, "the tensors' types differ");
     return transform(form, handle, &aDesc->t, A, &cDesc->t, C, mr_factor(&cDesc->t, alpha), mr_factor(&cDesc->t, beta));
 }
 
@@ -268,7 +270,8 @@ cudnnStatus_t mr_cudnn_SetOpTensorDescriptor(const struct mr_form *form, cudnnOp
                                              cudnnNanPropagation_t opTensorNanOpt)
 {
     MR_POINTER(opTensorDesc);
-    MR_WANT(opTensorOp <= CUDNN_OP_TENSOR_NOT, CUDNN_STATUS_BAD_PARAM, "there is no operation %d", (int)opTensorOp);
+    MR_WANT(opTensorOp <= CUDNN_OP_TENSOR_NOT && opTensorCompType <= CUDNN_DATA_BFLOAT16, CUDNN_STATUS_BAD_PARAM,
+            "there is no operation %d in type %d", (int)opTensorOp, (int)opTensorCompType);
     *opTensorDesc = (struct cudnnOpTensorStruct){opTensorOp, opTensorCompType, opTensorNanOpt};
     return CUDNN_STATUS_SUCCESS;
 }
@@ -351,6 +354,10 @@ cudnnStatus_t mr_cudnn_SetReduceTensorDescriptor(
     MR_POINTER(reduceTensorDesc);
     MR_WANT(reduceTensorOp <= CUDNN_REDUCE_TENSOR_MUL_NO_ZEROS, CUDNN_STATUS_BAD_PARAM, "there is no operation %d",
             (int)reduceTensorOp);
+    MR_WANT(reduceTensorCompType <= CUDNN_DATA_HALF && reduceTensorNanOpt <= CUDNN_PROPAGATE_NAN &&
+                reduceTensorIndices <= CUDNN_REDUCE_TENSOR_FLATTENED_INDICES,
+            CUDNN_STATUS_BAD_PARAM, "no reduction has type %d, NaN option %d and indices %d", (int)reduceTensorCompType,
+            (int)reduceTensorNanOpt, (int)reduceTensorIndices);
     *reduceTensorDesc = (struct cudnnReduceTensorStruct){reduceTensorOp, reduceTensorCompType, reduceTensorNanOpt,
                                                          reduceTensorIndices, reduceTensorIndicesType};
     return CUDNN_STATUS_SUCCESS;
@@ -427,6 +434,7 @@ cudnnStatus_t mr_cudnn_ReduceTensor(const struct mr_form *form, cudnnHandle_t ha
     MR_POINTER(cDesc);
     MR_WANT(A && C, CUDNN_STATUS_BAD_PARAM, "a tensor's address is NULL");
     MR_WANT(mr_tensor_spreads(&cDesc->t, &aDesc->t), CUDNN_STATUS_BAD_PARAM, "the result's dimensions don't fit");
+    MR_WANT(!mr_tensor_same(&cDesc->t, &aDesc->t), CUDNN_STATUS_BAD_PARAM, "nothing is reduced");
     bool wanted = has_indices(reduceTensorDesc);
     MR_WANT(!wanted || reduceTensorDesc->index_type == CUDNN_32BIT_INDICES, CUDNN_STATUS_NOT_SUPPORTED,
             "indices have 32 bits");

@@ -54,11 +54,12 @@ struct follow {
 };
 
 static cudnnStatus_t check(const struct mr_form *form, const struct mr_tensor *x, const struct mr_tensor *y,
-                           const struct mr_tensor *stats, bool by_channel)
+                           const struct mr_tensor *stats, bool by_channel, double epsilon)
 {
     struct mr_tensor wanted = derived(x, by_channel);
     MR_WANT(x->n >= 2 && mr_tensor_same(x, y), CUDNN_STATUS_BAD_PARAM, "the tensors differ");
     MR_WANT(mr_tensor_same(&wanted, stats), CUDNN_STATUS_BAD_PARAM, "the statistics don't fit the tensor");
+    MR_WANT(epsilon >= 0, CUDNN_STATUS_BAD_PARAM, "epsilon is %g", epsilon);
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -108,7 +109,8 @@ cudnnStatus_t mr_cudnn_BatchNormalizationForwardInference(
     MR_STEP(mr_dnn_enter(form->name, handle));
     WANT_TENSORS(alpha, beta, xDesc, x, yDesc, y, bnScaleBiasMeanVarDesc, bnScale, bnBias, estimatedMean,
                  estimatedVariance);
-    MR_STEP(check(form, &xDesc->t, &yDesc->t, &bnScaleBiasMeanVarDesc->t, mode != CUDNN_BATCHNORM_PER_ACTIVATION));
+    MR_STEP(
+        check(form, &xDesc->t, &yDesc->t, &bnScaleBiasMeanVarDesc->t, mode != CUDNN_BATCHNORM_PER_ACTIVATION, epsilon));
     struct mr_norm norm = {.inference = true,
                            .x = xDesc->t,
                            .y = yDesc->t,
@@ -142,7 +144,8 @@ cudnnStatus_t mr_cudnn_BatchNormalizationForwardTrainingEx(
             (int)bnOps);
     MR_WANT(!resultRunningMean == !resultRunningVariance && !resultSaveMean == !resultSaveInvVariance,
             CUDNN_STATUS_BAD_PARAM, "mean and variance are wanted together");
-    MR_STEP(check(form, &xDesc->t, &yDesc->t, &bnScaleBiasMeanVarDesc->t, mode != CUDNN_BATCHNORM_PER_ACTIVATION));
+    MR_STEP(
+        check(form, &xDesc->t, &yDesc->t, &bnScaleBiasMeanVarDesc->t, mode != CUDNN_BATCHNORM_PER_ACTIVATION, epsilon));
     struct mr_norm norm = {.x = xDesc->t,
                            .y = yDesc->t,
                            .stats = bnScaleBiasMeanVarDesc->t,
@@ -211,7 +214,7 @@ cudnnStatus_t mr_cudnn_BatchNormalizationBackwardEx(
                  dxData, dBnScaleBiasDesc, bnScaleData, dBnScaleData, dBnBiasData);
     MR_WANT(!savedMean == !savedInvVariance, CUDNN_STATUS_BAD_PARAM, "mean and variance are wanted together");
     MR_WANT(mr_tensor_same(&xDesc->t, &dxDesc->t), CUDNN_STATUS_BAD_PARAM, "the tensors differ");
-    MR_STEP(check(form, &xDesc->t, &dyDesc->t, &dBnScaleBiasDesc->t, mode != CUDNN_BATCHNORM_PER_ACTIVATION));
+    MR_STEP(check(form, &xDesc->t, &dyDesc->t, &dBnScaleBiasDesc->t, mode != CUDNN_BATCHNORM_PER_ACTIVATION, epsilon));
     struct mr_norm norm = {.x = xDesc->t,
                            .y = dyDesc->t,
                            .dx = dxDesc->t,

@@ -28,7 +28,9 @@ cudnnStatus_t mr_cudnn_SetPoolingNdDescriptor(const struct mr_form *form, cudnnP
                                               const int windowDimA[], const int paddingA[], const int strideA[])
 {
     MR_POINTER(poolingDesc);
-    MR_WANT(mode <= CUDNN_POOLING_MAX_DETERMINISTIC, CUDNN_STATUS_BAD_PARAM, "there is no mode %d", (int)mode);
+    *poolingDesc = (struct cudnnPoolingStruct){.space = 0};
+    MR_WANT(mode <= CUDNN_POOLING_MAX_DETERMINISTIC && maxpoolingNanOpt <= CUDNN_PROPAGATE_NAN, CUDNN_STATUS_BAD_PARAM,
+            "there is no mode %d with NaN option %d", (int)mode, (int)maxpoolingNanOpt);
     MR_WANT(nbDims >= 1, CUDNN_STATUS_BAD_PARAM, "%lld dimensions", (long long)nbDims);
     MR_WANT(nbDims <= 3, CUDNN_STATUS_NOT_SUPPORTED, "%lld dimensions", (long long)nbDims);
     MR_WANT(windowDimA && paddingA && strideA, CUDNN_STATUS_BAD_PARAM, "an array is NULL");
@@ -84,7 +86,8 @@ cudnnStatus_t mr_cudnn_GetPooling2dDescriptor(const struct mr_form *form, const 
                                               int *horizontalPadding, int *verticalStride, int *horizontalStride)
 {
     MR_POINTER(poolingDesc);
-    MR_WANT(poolingDesc->space == 2, CUDNN_STATUS_BAD_PARAM, "it has %d dimensions", poolingDesc->space);
+    MR_WANT(poolingDesc->space == 2 || poolingDesc->space == 0, CUDNN_STATUS_BAD_PARAM, "it has %d dimensions",
+            poolingDesc->space);
     const struct cudnnPoolingStruct *p = poolingDesc;
     int *const to[] = {windowHeight, windowWidth, verticalPadding, horizontalPadding, verticalStride, horizontalStride};
     const int64_t from[] = {p->window[0], p->window[1], p->pad[0], p->pad[1], p->stride[0], p->stride[1]};
@@ -107,13 +110,19 @@ cudnnStatus_t mr_cudnn_GetPoolingNdForwardOutputDim(const struct mr_form *form,
     MR_POINTER(inputTensorDesc);
     MR_POINTER(outputTensorDimA);
     const struct cudnnPoolingStruct *p = poolingDesc;
-    MR_WANT(inputTensorDesc->t.n == p->space + 2 && nbDims == inputTensorDesc->t.n, CUDNN_STATUS_BAD_PARAM,
+    bool fits = true;
+    for (int i = 0; i < nbDims; i++)
+        outputTensorDimA[i] = 0;
+    MR_WANT(p->space && inputTensorDesc->t.n == p->space + 2 && nbDims == inputTensorDesc->t.n, CUDNN_STATUS_BAD_PARAM,
             "the tensor has %d dimensions", inputTensorDesc->t.n);
     outputTensorDimA[0] = (int)inputTensorDesc->t.dim[0];
     outputTensorDimA[1] = (int)inputTensorDesc->t.dim[1];
-    for (int i = 0; i < p->space; i++)
-        outputTensorDimA[2 + i] =
-            (int)(1 + (inputTensorDesc->t.dim[2 + i] + 2 * p->pad[i] - p->window[i]) / p->stride[i]);
+    for (int i = 0; i < p->space; i++) {
+        int64_t more = inputTensorDesc->t.dim[2 + i] + 2 * p->pad[i] - p->window[i];
+        outputTensorDimA[2 + i] = more < 0 ? 0 : (int)(1 + more / p->stride[i]);
+        fits = fits && more >= 0;
+    }
+    MR_WANT(fits, CUDNN_STATUS_BAD_PARAM, "the window is larger than the tensor");
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -122,14 +131,14 @@ cudnnStatus_t mr_cudnn_GetPooling2dForwardOutputDim(const struct mr_form *form,
                                                     const cudnnTensorDescriptor_t inputTensorDesc, int *n, int *c,
                                                     int *h, int *w)
 {
-    int dims[4];
+    int dims[4] = {0};
     MR_WANT(n && c && h && w, CUDNN_STATUS_BAD_PARAM, "a pointer is NULL");
-    MR_STEP(mr_cudnn_GetPoolingNdForwardOutputDim(form, poolingDesc, inputTensorDesc, 4, dims));
+    cudnnStatus_t status = mr_cudnn_GetPoolingNdForwardOutputDim(form, poolingDesc, inputTensorDesc, 4, dims);
     *n = dims[0];
     *c = dims[1];
     *h = dims[2];
     *w = dims[3];
-    return CUDNN_STATUS_SUCCESS;
+    return status;
 }
 
 static cudnnStatus_t take(const struct mr_form *form, const struct cudnnPoolingStruct *d, cudnnTensorDescriptor_t x,
@@ -143,7 +152,7 @@ static cudnnStatus_t take(const struct mr_form *form, const struct cudnnPoolingS
               : d->mode == CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING ? MR_POOL_AVERAGE_INSIDE
                                                                        : MR_POOL_MAX;
     MR_WANT(d->space && x->t.n == d->space + 2 && y->t.n == x->t.n && x->t.dim[0] == y->t.dim[0] &&
-                x->t.dim[1] == y->t.dim[1],
+                x->t.dim[1] == y->t.dim[1] && x->t.type == y->t.type,
             CUDNN_STATUS_BAD_PARAM, "the tensors don't fit");
     for (int i = 0; i < d->space; i++) {
         p->window[i] = d->window[i];

@@ -60,9 +60,9 @@ cudnnStatus_t mr_cudnn_SetRNNDescriptor_v8(const struct mr_form *form, cudnnRNND
                 dirMode <= CUDNN_BIDIRECTIONAL && inputMode <= CUDNN_SKIP_INPUT,
             CUDNN_STATUS_BAD_PARAM, "algorithm %d, mode %d, bias %d, direction %d, input %d", (int)algo, (int)cellMode,
             (int)biasMode, (int)dirMode, (int)inputMode);
-    MR_WANT(inputSize > 0 && hiddenSize > 0 && numLayers > 0 && projSize > 0 && projSize <= hiddenSize,
-            CUDNN_STATUS_BAD_PARAM, "%d layers from %d to %d elements, projected to %d", (int)numLayers, (int)inputSize,
-            (int)hiddenSize, (int)projSize);
+    MR_WANT(inputSize > 0 && hiddenSize > 0 && numLayers > 0 && projSize > 0, CUDNN_STATUS_BAD_PARAM,
+            "%d layers from %d to %d elements, projected to %d", (int)numLayers, (int)inputSize, (int)hiddenSize,
+            (int)projSize);
     MR_WANT(inputMode != CUDNN_SKIP_INPUT || inputSize == hiddenSize, CUDNN_STATUS_BAD_PARAM,
             "an input of %d elements can't be added to states of %d", (int)inputSize, (int)hiddenSize);
     MR_WANT(projSize == hiddenSize, CUDNN_STATUS_NOT_SUPPORTED, "a projection, from %d to %d elements", (int)hiddenSize,
@@ -187,9 +187,9 @@ cudnnStatus_t mr_cudnn_GetRNNWeightSpaceSize(const struct mr_form *form, cudnnHa
                                              cudnnRNNDescriptor_t rnnDesc, size_t *weightSpaceSize)
 {
     MR_STEP(mr_dnn_enter(form->name, handle));
-    WANT_SET(rnnDesc);
+    MR_POINTER(rnnDesc);
     MR_POINTER(weightSpaceSize);
-    *weightSpaceSize = weight_bytes(&rnnDesc->shape);
+    *weightSpaceSize = rnnDesc->shape.hidden ? weight_bytes(&rnnDesc->shape) : 0;
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -270,6 +270,9 @@ cudnnStatus_t mr_cudnn_SetRNNDataDescriptor(const struct mr_form *form, cudnnRNN
     MR_WANT(maxSeqLength > 0 && batchSize > 0 && vectorSize > 0, CUDNN_STATUS_BAD_PARAM,
             "%lld sequences of %lld vectors of %lld elements", (long long)batchSize, (long long)maxSeqLength,
             (long long)vectorSize);
+    MR_WANT(dataType == CUDNN_DATA_FLOAT || dataType == CUDNN_DATA_DOUBLE || dataType == CUDNN_DATA_HALF ||
+                dataType == CUDNN_DATA_BFLOAT16,
+            CUDNN_STATUS_NOT_SUPPORTED, "sequences of type %d", (int)dataType);
     for (int64_t i = 0; i < batchSize; i++) {
         MR_WANT(seqLengthArray[i] >= 0 && seqLengthArray[i] <= maxSeqLength, CUDNN_STATUS_BAD_PARAM,
                 "sequence %lld has %d vectors, the longest %lld", (long long)i, seqLengthArray[i],

@@ -84,7 +84,8 @@ static cudnnStatus_t submit(const struct mr_form *form, cudnnHandle_t handle, cu
 {
     MR_WANT(algo <= CUDNN_SOFTMAX_LOG && mode <= CUDNN_SOFTMAX_MODE_CHANNEL, CUDNN_STATUS_BAD_PARAM,
             "there is no algorithm %d, or no mode %d", (int)algo, (int)mode);
-    MR_WANT(s->x.n >= 2 && mr_tensor_same(&s->x, &s->y) && (!s->backward || mr_tensor_same(&s->x, &s->dy)),
+    MR_WANT(s->x.n >= 2 && s->x.type == s->y.type && mr_tensor_same(&s->x, &s->y) &&
+                (!s->backward || mr_tensor_same(&s->x, &s->dy)),
             CUDNN_STATUS_BAD_PARAM, "the tensors differ");
     struct mr_tensor of = s->x;
     of.dim[1] = 1;

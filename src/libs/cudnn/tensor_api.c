@@ -25,27 +25,45 @@ cudnnStatus_t mr_cudnn_DestroyTensorDescriptor(const struct mr_form *form, cudnn
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* The tensor of those dimensions; strides by the format where there are none. */
+/* The types that these descriptors take: those of cuDNN before its graphs. */
+static bool has_type(cudnnDataType_t type)
+{
+    return type <= CUDNN_DATA_BFLOAT16;
+}
+
+static bool is_vector(cudnnDataType_t type)
+{
+    return type == CUDNN_DATA_INT8x4 || type == CUDNN_DATA_UINT8x4 || type == CUDNN_DATA_INT8x32;
+}
+
+/* The tensor of those dimensions; strides by the format where there are none. After a failure it is not set; but one
+ * of more elements than cuDNN's operations take is. */
 static cudnnStatus_t fill(const struct mr_form *form, struct mr_tensor *t, cudnnDataType_t type, int64_t n,
                           const int *dim, const int *stride, cudnnTensorFormat_t format)
 {
     struct mr_tensor made = {.type = type, .n = (int)n};
+    *t = (struct mr_tensor){0};
     MR_WANT(n >= 1 && n <= CUDNN_DIM_MAX, n < 1 ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_NOT_SUPPORTED,
             "%lld dimensions", (long long)n);
     MR_POINTER(dim);
-    MR_WANT(type <= CUDNN_DATA_COMPLEX_FP64, CUDNN_STATUS_BAD_PARAM, "there is no type %d", (int)type);
+    MR_WANT(has_type(type), CUDNN_STATUS_BAD_PARAM, "descriptors have no type %d", (int)type);
+    MR_WANT(is_vector(type) == (format == CUDNN_TENSOR_NCHW_VECT_C), CUDNN_STATUS_BAD_PARAM,
+            "type %d and format %d don't go together", (int)type, (int)format);
     MR_WANT(mr_dnn_size(type), CUDNN_STATUS_NOT_SUPPORTED, "tensors of type %d are not supported", (int)type);
     MR_WANT(format <= CUDNN_TENSOR_NCHW_VECT_C, CUDNN_STATUS_BAD_PARAM, "there is no format %d", (int)format);
-    MR_WANT(format != CUDNN_TENSOR_NCHW_VECT_C, CUDNN_STATUS_NOT_SUPPORTED, "vectors of channels are not supported");
     for (int i = 0; i < n; i++) {
         MR_WANT(dim[i] > 0, CUDNN_STATUS_BAD_PARAM, "dimension %d is %d", i, dim[i]);
-        MR_WANT(!stride || stride[i] >= 0, CUDNN_STATUS_BAD_PARAM, "stride %d is %d", i, stride[i]);
+        MR_WANT(!stride || stride[i] > 0, CUDNN_STATUS_BAD_PARAM, "stride %d is %d", i, stride[i]);
         made.dim[i] = dim[i];
         made.stride[i] = stride ? stride[i] : 0;
     }
     if (!stride)
         mr_tensor_pack(&made, format == CUDNN_TENSOR_NHWC);
+    for (int i = 0; i < n; i++)
+        MR_WANT(made.stride[i] <= INT32_MAX, CUDNN_STATUS_BAD_PARAM, "stride %d is %lld", i, (long long)made.stride[i]);
     *t = made;
+    int64_t elements = (int64_t)(mr_tensor_bytes(t) / mr_dnn_size(type));
+    MR_WANT(elements <= INT32_MAX, CUDNN_STATUS_NOT_SUPPORTED, "%lld elements", (long long)elements);
     return CUDNN_STATUS_SUCCESS;
 }
 
@@ -106,7 +124,8 @@ cudnnStatus_t mr_cudnn_GetTensor4dDescriptor(const struct mr_form *form, const c
                                              int *cStride, int *hStride, int *wStride)
 {
     MR_POINTER(tensorDesc);
-    MR_WANT(tensorDesc->t.n == 4, CUDNN_STATUS_NOT_SUPPORTED, "it has %d dimensions", tensorDesc->t.n);
+    MR_WANT(tensorDesc->t.n == 4 || tensorDesc->t.n == 0, CUDNN_STATUS_NOT_SUPPORTED, "it has %d dimensions",
+            tensorDesc->t.n);
     int *const dims[] = {n, c, h, w}, *const strides[] = {nStride, cStride, hStride, wStride};
     for (int i = 0; i < 4; i++) {
         if (dims[i])

@@ -18,8 +18,12 @@ toolkit=${CUDA_HOME:-/usr/local/cuda}
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 mkdir -p "$out"
+# A library for linking, or the one that programs load.
 find_library() {
-    find -L "$toolkit/lib64" "$toolkit/lib" "$toolkit/targets" -type f -name "$1" 2>/dev/null | head -n 1
+    for name in "$1" "$1.*"; do
+        found=$(find -L "$toolkit/lib64" "$toolkit/lib" "$toolkit/targets" /usr/lib -type f -name "$name" 2>/dev/null | head -n 1)
+        [ -z "$found" ] || { echo "$found"; return; }
+    done
 }
 case $library in
 cublas) also=cublasLt ;;
