@@ -223,6 +223,40 @@ nvmlReturn_t mr_nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t *pci)
     return older_pci(device, pci, offsetof(nvmlPciInfo_t, pciSubSystemId));
 }
 
+/* The link that the made-up card has: generation 3 with 16 lanes. Frameworks take that where they get no answer, and
+ * complain of it each time. */
+enum { LINK_GENERATION = 3, LINK_LANES = 16 };
+
+nvmlReturn_t mr_nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int *maxLinkGen)
+{
+    (void)device;
+    return number(LINK_GENERATION, maxLinkGen);
+}
+
+nvmlReturn_t mr_nvmlDeviceGetGpuMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int *maxLinkGenDevice)
+{
+    (void)device;
+    return number(LINK_GENERATION, maxLinkGenDevice);
+}
+
+nvmlReturn_t mr_nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int *maxLinkWidth)
+{
+    (void)device;
+    return number(LINK_LANES, maxLinkWidth);
+}
+
+nvmlReturn_t mr_nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t device, unsigned int *currLinkGen)
+{
+    (void)device;
+    return number(LINK_GENERATION, currLinkGen);
+}
+
+nvmlReturn_t mr_nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device, unsigned int *currLinkWidth)
+{
+    (void)device;
+    return number(LINK_LANES, currLinkWidth);
+}
+
 nvmlReturn_t mr_nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor)
 {
     if (!major || !minor)
