@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # What CI checks beside `make test`: the order of the layers, sizes, form, links between pages, warnings as errors under both compilers,
 # an analyzer, sanitizers.
-# Each build has a folder of its own (build-check-*), so that a second run is quick. Every step says what it is and how long it took.
+# Each build has a folder of its own (build-check-*), so that a second run is quick; GCC_BUILD names another one for gcc's.
+# Every step says what it is and how long it took.
 set -eu
 cd "$(dirname "$0")/.."
 
 begin=$(date +%s) doing=
+gcc_build=${GCC_BUILD:-build-check-gcc}
 
 # step TEXT: closes the step before, and opens this one.
 step() {
@@ -40,15 +42,15 @@ python3 scripts/check_lines.py
 scripts/format.sh --check
 
 step "gcc, warnings as errors"
-configure build-check-gcc gcc -Dwerror=true
-ninja -C build-check-gcc --quiet
+configure "$gcc_build" gcc -Dwerror=true
+ninja -C "$gcc_build" --quiet
 
 step "circles between files"
-python3 scripts/circles.py build-check-gcc --check
+python3 scripts/circles.py "$gcc_build" --check
 
 # All of the product except folders and files that are too new: `scripts/tidy.sh` looks at them too.
 step "clang-tidy's checks for faults"
-scripts/tidy.sh build-check-gcc $(git ls-files 'src/*.c' 'tools/*.c' |
+scripts/tidy.sh "$gcc_build" $(git ls-files 'src/*.c' 'tools/*.c' |
     grep -v '^src/libs/cudnn/\|^src/libs/nvml/\|^tools/smi/\|^src/libs/cusolver/order.c\|^src/libs/cusolver/sparse_kernel.c')
 
 # One build for both: clang's warnings come from its front end and are the same with sanitizers.
