@@ -2,7 +2,7 @@
 """Kernels whose threads meet at atomic operations, beside the same work in C with OpenMP."""
 import pathlib
 
-from programs import build_by_hand, cell, run
+from programs import beside, cell
 
 # name in the programs' output, label
 KERNELS = [
@@ -22,19 +22,7 @@ KERNELS = [
 
 
 def run_atomics(programs: pathlib.Path, folder: str) -> tuple[dict, dict]:
-    """Ours and the twin's, by turns, the better figure of two runs each."""
-    by_hand = build_by_hand(folder, "atomics/openmp.c", "atomics_openmp")
-    ours, theirs = {}, {}
-    sides = [(ours, programs / "bench_atomics")] + ([(theirs, by_hand)] if by_hand else [])
-    for turn in range(2):
-        for figures, program in sides if turn == 0 else reversed(sides):
-            new = run([program], OMP_WAIT_POLICY="passive")
-            figures.update({name: min(value, figures.get(name, value)) for name, value in new.items()})
-    for name, _ in KERNELS if theirs else ():
-        mine, other = ours[f"{name}_sum"], theirs[f"{name}_sum"]
-        if abs(mine - other) > 1e-4 * abs(other):
-            raise SystemExit(f"bench: {name}: the results differ: {mine} and {other}")
-    return ours, theirs
+    return beside(programs / "bench_atomics", "atomics/openmp.c", folder, [name for name, _ in KERNELS])
 
 
 def print_atomics(ours: dict, theirs: dict) -> None:

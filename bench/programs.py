@@ -30,5 +30,21 @@ def build_by_hand(folder: str, source: str, name: str) -> pathlib.Path | None:
     return program if done.returncode == 0 else None
 
 
+def beside(program: pathlib.Path, source: str, folder: str, names: list[str]) -> tuple[dict, dict]:
+    """A program and its hand-written twin, by turns, the better figure of two runs each. Their sums must agree."""
+    by_hand = build_by_hand(folder, source, pathlib.Path(source).parent.name + "_by_hand")
+    ours, theirs = {}, {}
+    sides = [(ours, program)] + ([(theirs, by_hand)] if by_hand else [])
+    for turn in range(2):
+        for figures, one in sides if turn == 0 else reversed(sides):
+            new = run([one], OMP_WAIT_POLICY="passive")
+            figures.update({name: min(value, figures.get(name, value)) for name, value in new.items()})
+    for name in names if theirs else ():
+        mine, other = ours[f"{name}_sum"], theirs[f"{name}_sum"]
+        if abs(mine - other) > 1e-4 * abs(other):
+            sys.exit(f"bench: {name}: the results differ: {mine} and {other}")
+    return ours, theirs
+
+
 def cell(value: float | None, form: str = "{:.0f}") -> str:
     return form.format(value) if value is not None else "-"

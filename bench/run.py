@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 from atomics import print_atomics, run_atomics
+from between import print_between, run_between
 from check import print_check, run_check
 from kernel_tables import print_kernels, run_kernels
 from programs import HERE, build_by_hand, cell, run
@@ -269,6 +270,7 @@ PARTS = {
     "demo": "demonstration",
     "kernels": "kernels",
     "atomics": "atomic operations",
+    "between": "blocks that wait for each other",
     "graphs": "graphs",
     "scale": "memory and growth",
     "load": "load",
@@ -385,6 +387,8 @@ def main() -> int:
                 ours[part] = run([programs / "bench_runtime", programs / "bench_runtime_kernel.so"], LD_LIBRARY_PATH=str(libraries))
             elif part == "atomics":
                 ours[part], hand[part] = run_atomics(programs, folder)
+            elif part == "between":
+                ours[part], hand[part] = run_between(programs, folder)
             elif part == "kernels":
                 ours[part] = run_kernels(programs, folder)
             elif part == "demo":
@@ -402,6 +406,7 @@ def main() -> int:
         "demo": lambda figures: print_demo(figures, hand["demo"], nvidia, pocl),
         "kernels": print_kernels,
         "atomics": lambda figures: print_atomics(figures, hand["atomics"]),
+        "between": lambda figures: print_between(figures, hand["between"]),
         "graphs": lambda figures: print_graphs(figures, nvidia),
         "scale": lambda figures: (print_scale(figures), print_pools(figures)),
         "load": print_load,

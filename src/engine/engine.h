@@ -121,6 +121,7 @@ struct mr_job {
     _Atomic(struct mr_put_back *)
         put_back; /* changed under the engine's lock: blocks that were claimed and came back */
     _Atomic uint32_t inside; /* threads that claim or run blocks */
+    _Atomic uint32_t stuck; /* those of them whose blocks do nothing but wait; not of cooperative launches */
     _Atomic int status; /* CUresult; the first fault */
     _Atomic bool open; /* changed under the engine's lock: others may come in */
     bool hot; /* under the engine's lock: workers look for it */

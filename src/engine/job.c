@@ -6,9 +6,9 @@
  * job is opened: every thread inside claims chunks of blocks with one atomic addition, sized so that a chunk takes
  * about CHUNK_NS, of a share of its own first, then of the others' (shares.h). The job is closed by the first thread
  * that finds no block left; the last thread that leaves completes it. So nobody ever waits for a chunk of somebody
- * else. As many threads come in as there are processors, and another one for each whose block can only wait; more, if
- * nothing moves, where a block may wait and nobody can tell (MR_CODE_MAY_WAIT). When work of a higher priority is
- * ready, workers leave between two chunks and may come back later; one thread stays.
+ * else. As many threads come in as there are processors, and another one whenever no block under way does anything but
+ * wait; more, if nothing moves, where a block may wait and nobody can tell (MR_CODE_MAY_WAIT). When work of a higher
+ * priority is ready, workers leave between two chunks and may come back later; one thread stays.
  *
  * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are
  * claimed one at a time, the first one first, and the job is always opened, so that other threads can reach the
@@ -166,12 +166,34 @@ static void cool(struct mr_job *job)
     mr_engine_publish();
 }
 
+/* Whether threads beyond as many as there are processors come in only when all that are inside wait. */
+static bool counts_stuck(const struct mr_job *job)
+{
+    return job->launch && !job->launch->cooperative && (job->launch->code->flags & MR_CODE_WAITS);
+}
+
 void mr_job_enter(struct mr_job *job)
 {
     MR_HELD(&mr_engine.lock);
     uint32_t before = atomic_fetch_add_explicit(&job->inside, 1, memory_order_relaxed);
-    if (before + 1 >= mr_engine.base && !mr_job_may_wait(job))
+    if (before + 1 >= mr_engine.base && (!mr_job_may_wait(job) || counts_stuck(job)))
         cool(job);
+}
+
+bool mr_job_is_stuck(struct mr_job *job, struct mr_runner *self, bool moved)
+{
+    if (!counts_stuck(job))
+        return !self->noted;
+    if (self->stuck == moved) {
+        self->stuck = !moved;
+        if (moved)
+            atomic_fetch_sub_explicit(&job->stuck, 1, memory_order_relaxed);
+        else
+            atomic_fetch_add_explicit(&job->stuck, 1, memory_order_relaxed);
+    }
+    return self->stuck && mr_job_has_more(job) &&
+           atomic_load_explicit(&job->stuck, memory_order_relaxed) >=
+               atomic_load_explicit(&job->inside, memory_order_relaxed);
 }
 
 /* No block is left to claim: nobody needs to come in any more. */
@@ -395,6 +417,7 @@ static bool run_open(struct mr_job *job, bool hot, struct mr_runner *self, CUres
     atomic_store_explicit(&job->put_back, NULL, memory_order_relaxed);
     atomic_store_explicit(&job->next, 0, memory_order_relaxed);
     atomic_store_explicit(&job->inside, 1, memory_order_relaxed);
+    atomic_store_explicit(&job->stuck, 0, memory_order_relaxed);
     atomic_store_explicit(&job->status, CUDA_SUCCESS, memory_order_relaxed);
     job->hot = false;
     struct mr_call call = {0};
@@ -424,6 +447,7 @@ static bool run_alone(struct mr_job *job, uint64_t about, struct mr_runner *self
     atomic_store_explicit(&job->put_back, NULL, memory_order_relaxed);
     atomic_store_explicit(&job->next, job->total, memory_order_relaxed);
     atomic_store_explicit(&job->inside, 1, memory_order_relaxed);
+    atomic_store_explicit(&job->stuck, 0, memory_order_relaxed);
     atomic_store_explicit(&job->status, CUDA_SUCCESS, memory_order_relaxed);
     atomic_store_explicit(&self->running, job, memory_order_relaxed);
     *status = run_blocks(job->launch, 0, job->total, self);

@@ -308,20 +308,24 @@ void mr_engine_revive(void)
     mr_call_make(call);
 }
 
-void mr_engine_takeover(void)
+void mr_engine_takeover(bool moved)
 {
     struct mr_runner *self = runner_self;
-    if (!self || self->noted)
+    if (!self)
         return;
-    self->noted = true;
+    struct mr_job *job = self->job;
+    bool wants = job && mr_job_is_stuck(job, self, moved);
+    if (self->noted && !wants)
+        return;
     struct mr_call call = {0};
     mr_lock_take(&mr_engine.lock);
-    if (self->is_worker)
+    if (self->is_worker && !self->noted)
         mr_engine.waiting++;
+    self->noted = true;
     if (mr_observes(MR_OBSERVE_ORDER))
         mr_engine_note_change();
-    if (self->job && atomic_load_explicit(&self->job->open, memory_order_relaxed))
-        mr_job_heat(self->job);
+    if (wants && atomic_load_explicit(&job->open, memory_order_relaxed))
+        mr_job_heat(job);
     if (atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
         call = mr_engine_call();
     mr_lock_drop(&mr_engine.lock);
@@ -331,6 +335,8 @@ void mr_engine_takeover(void)
 void mr_runner_settle(struct mr_runner *self)
 {
     self->noted = false;
+    if (self->stuck)
+        (void)mr_job_is_stuck(self->job, self, true);
     if (!self->is_worker)
         return;
     mr_lock_take(&mr_engine.lock);

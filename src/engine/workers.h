@@ -14,6 +14,7 @@ struct mr_runner {
     unsigned number;          /* small, unique among runners alive */
     bool is_worker;
     bool noted;               /* counted in engine.waiting: what it runs only waits */
+    bool stuck;               /* also: counted in job->stuck, its block having done nothing else lately */
     struct mr_job *job;     /* the job whose block it runs, or NULL */
     struct mr_progress *progress;      /* of its runs of blocks; may be held as long as the runner is listed */
     _Atomic(struct mr_job *)
@@ -111,9 +112,9 @@ bool mr_engine_pick(struct mr_task **task, struct mr_job **job);
 /* The calling thread's record. */
 struct mr_runner *mr_runner_self(void);
 
-/* Called by a thread whose block can only wait (through mr_engine_note_waiting): other work, and the job's other
- * blocks, get another thread. */
-void mr_engine_takeover(void);
+/* Called by a thread whose block can only wait (through mr_engine_note_waiting): other work gets another thread, and so
+ * do the job's other blocks if all blocks under way can only wait. */
+void mr_engine_takeover(bool moved);
 /* Takes that back when the command or chunk has ended; only if self->noted. */
 void mr_runner_settle(struct mr_runner *self);
 
@@ -121,6 +122,11 @@ void mr_runner_settle(struct mr_runner *self);
 struct mr_job *mr_job_best(void);
 /* Makes an open job one that workers look for. Lock held. */
 void mr_job_heat(struct mr_job *job);
+/* The caller's block can only wait; `moved`: it did not do so all the time since the latest call. Whether another
+ * thread shall come in: where blocks may need one another, if no block that is under way does anything but wait. (What
+ * they wait for is then a block that has not begun. Another thread would only get into the way of those that get on.)
+ */
+bool mr_job_is_stuck(struct mr_job *job, struct mr_runner *self, bool moved);
 /* Counts the caller into a hot job. Workers look for it no longer if that makes as many threads as there are
  * processors. Lock held. */
 void mr_job_enter(struct mr_job *job);

@@ -40,8 +40,9 @@ struct mr_launch *mr_launch_copy(const struct mr_launch *launch) __attribute__((
 /* A new %gridid, for a record that runs again. */
 void mr_launch_renew(struct mr_launch *launch);
 
-/* Set by the engine at start-up: called when a block can only wait for what other blocks or streams do. */
-extern void (*mr_engine_note_waiting)(void);
+/* Set by the engine at start-up: called now and then while a block can only wait for what other blocks or streams do;
+ * `moved`: since the latest call, lanes have left a loop that waits, or changed memory in one. */
+extern void (*mr_engine_note_waiting)(bool moved);
 
 /* Set once, before any launch: gives a conditional handle a value; false if no run of its graph goes on. Called inside
  * kernels: takes no lock. */

@@ -34,7 +34,7 @@
  * have their turn before the next row's. */
 #define ROW_THREADS 128u
 
-void (*mr_engine_note_waiting)(void);
+void (*mr_engine_note_waiting)(bool moved);
 
 static inline uint32_t first_bits(uint32_t count)
 {
@@ -258,7 +258,8 @@ bool mr_executor_yield(struct mr_executor *executor)
     if (++executor->idle_yields >= (uint32_t)__builtin_popcount(executor->runnable)) {
         executor->idle_yields = 0;
         mr_progress_add(&executor->progress->waited);
-        if (executor->block.left_wait) {
+        bool moved = executor->block.left_wait != 0;
+        if (moved) {
             executor->block.left_wait = 0;
             mr_progress_add(&executor->progress->moved);
         }
@@ -269,7 +270,7 @@ bool mr_executor_yield(struct mr_executor *executor)
             mr_fiber_switch(&executor->warps[executor->current].fiber, &executor->home);
         } else {
             if (mr_engine_note_waiting)
-                mr_engine_note_waiting();
+                mr_engine_note_waiting(moved);
             sched_yield();
         }
     }

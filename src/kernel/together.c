@@ -83,7 +83,7 @@ CUresult mr_launch_run_together(struct mr_launch *launch, const struct mr_block_
             status = go_around(first, &seated);
         if (!more && seated) {
             if (mr_engine_note_waiting)
-                mr_engine_note_waiting();
+                mr_engine_note_waiting(false);
             sched_yield();
         }
     }

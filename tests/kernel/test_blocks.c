@@ -273,8 +273,9 @@ static void spin(struct mr_block *block, uint32_t first, uint32_t end)
 
 static unsigned waiting_notes;
 
-static void note_waiting(void)
+static void note_waiting(bool moved)
 {
+    (void)moved;
     waiting_notes++;
 }
 

@@ -3,7 +3,7 @@
 /*
  * When a loop that waits gives way: every now and then, because it may wait for lanes outside of it.
  *
- * All loops that wait count their rounds together. Every 64th round is a *turn*, and whichever loop counts that one
+ * All loops that wait count their rounds together. Every eighth round is a *turn*, and whichever loop counts that one
  * gives way to what is outside of it. A loop around it may never come to count such a round, for the loops inside may
  * count as many in each of its own; so when one inside gives way the next one outside *owes* a turn, and gives way when
  * it comes to a block of its own.
@@ -20,8 +20,8 @@
 
 #include "abi/abi.h"
 
-#define TURN 64u  /* rounds */
-#define DRAW 256u /* rounds; a multiple of TURN */
+#define TURN 8u /* rounds */
+#define DRAW 32u /* rounds; a multiple of TURN */
 #define SPREAD 0x9e3779b1u
 
 static LLVMValueRef zero32(struct cg *g)
