@@ -2,6 +2,7 @@
 /* What calls the runtime library that is linked with it: part of a program, and of shared objects. */
 #include "carried.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,25 @@
             return __LINE__; \
         } \
     } while (0)
+
+/* Variables of each thread, which say whose they are. One object has many bytes of them, as big programs do; the
+ * other's lie beside the program's own (the model initial-exec), where the loader has little room. */
+#if VERSION == 12
+static _Thread_local pthread_t own[16] __attribute__((tls_model("initial-exec")));
+#else
+static _Thread_local pthread_t own[1 << 13];
+#endif
+
+static int look_at_own_variables(void)
+{
+    pthread_t self = pthread_self(), expected = own[0];
+    CHECK(expected == 0 || expected == self); /* 0 at the thread's first call */
+    for (unsigned i = 0; i < sizeof own / sizeof *own; i++) {
+        CHECK(own[i] == expected);
+        own[i] = self;
+    }
+    return 0;
+}
 
 static int copy_rows(unsigned char *device)
 {
@@ -37,6 +57,8 @@ int carried_check(int *version)
     CHECK(cudaMalloc(&device, 1024) == 0 && device);
     CHECK(cudaMemset(device, 1, 1024) == 0);
     int failed = copy_rows(device);
+    CHECK(failed == 0);
+    failed = look_at_own_variables();
     CHECK(failed == 0);
     CHECK(cudaFree(device) == 0);
     CHECK(cudaFree((void *)16) == 1);   /* cudaErrorInvalidValue: the one who answers is real */
