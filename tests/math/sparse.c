@@ -415,6 +415,48 @@ static void test_solve(cusparseHandle_t handle, cudaDataType type, cusparseForma
 
 /* ---- products of two sparse matrices, compared as dense ones ---- */
 
+/* A column times a row: 3,600,000,000 entries, more than offsets of 32 bits name. */
+static void test_spgemm_of_too_many(cusparseHandle_t handle)
+{
+    enum { N = 60000 };
+    int *down = room((N + 1) * sizeof(int)), *across = room(2 * sizeof(int)), *columns = room(N * sizeof(int)),
+        *offsets = room((N + 1) * sizeof(int));
+    float *ones = room(N * sizeof(float)), alpha = 1, beta = 0;
+    for (int i = 0; i <= N; i++)
+        down[i] = i;
+    across[0] = 0;
+    across[1] = N;
+    memset(columns, 0, N * sizeof(int)); /* the column's; the row's are 0 to N - 1 */
+    cusparseSpMatDescr_t a, b, c;
+    cusparseSpGEMMDescr_t plan;
+    size_t size = 0;
+    int64_t rows, cols, nnz;
+    OK(cusparseCreateCsr(&a, N, 1, N, down, columns, ones, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, 0, CUDA_R_32F));
+    OK(cusparseCreateCsr(&b, 1, N, N, across, down, ones, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, 0, CUDA_R_32F));
+    OK(cusparseCreateCsr(&c, N, N, 0, offsets, NULL, NULL, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, 0, CUDA_R_32F));
+    OK(cusparseSpGEMM_createDescr(&plan));
+    OK(cusparseSpGEMM_workEstimation(handle, 0, 0, &alpha, a, b, &beta, c, CUDA_R_32F, 0, plan, &size, NULL));
+    void *one = room(size);
+    OK(cusparseSpGEMM_workEstimation(handle, 0, 0, &alpha, a, b, &beta, c, CUDA_R_32F, 0, plan, &size, one));
+    OK(cusparseSpGEMM_compute(handle, 0, 0, &alpha, a, b, &beta, c, CUDA_R_32F, 0, plan, &size, NULL));
+    void *two = room(size);
+    CHECK(cusparseSpGEMM_compute(handle, 0, 0, &alpha, a, b, &beta, c, CUDA_R_32F, 0, plan, &size, two) ==
+          CUSPARSE_STATUS_INSUFFICIENT_RESOURCES);
+    OK(cusparseSpMatGetSize(c, &rows, &cols, &nnz));
+    CHECK(rows == N && cols == N && nnz == 0);
+    OK(cusparseSpGEMM_destroyDescr(plan));
+    OK(cusparseDestroySpMat(a));
+    OK(cusparseDestroySpMat(b));
+    OK(cusparseDestroySpMat(c));
+    RT(cudaFree(down));
+    RT(cudaFree(across));
+    RT(cudaFree(columns));
+    RT(cudaFree(offsets));
+    RT(cudaFree(ones));
+    RT(cudaFree(one));
+    RT(cudaFree(two));
+}
+
 static void test_spgemm(cusparseHandle_t handle, cudaDataType type, bool wide, int base)
 {
     struct matrix m = random_matrix(type, 400, 300, 9, false), o = random_matrix(type, 300, 350, 9, false);
@@ -525,6 +567,7 @@ int main(void)
         test_spgemm(handle, types[t], false, 0);
         test_spgemm(handle, types[t], true, 1);
     }
+    test_spgemm_of_too_many(handle);
     pthread_t threads[4];
     unsigned which[4] = {0, 1, 2, 3};
     for (int i = 0; i < 4; i++)

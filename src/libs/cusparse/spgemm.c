@@ -21,7 +21,7 @@ struct spgemm {
     struct mr_scalar alpha, beta;
     int64_t *products; /* rows + 1: products of the rows before; first each row's, one place further */
     int64_t *counts; /* the same of entries */
-    int64_t *total;
+    int64_t *total, *least; /* in the caller's frame */
     int64_t each; /* rows of a part, where products are not known yet */
     uint64_t parts;
     bool values, structure; /* what is written */
@@ -200,14 +200,19 @@ static void run_products(void *data, uint64_t first, uint64_t end)
 {
     const struct spgemm *r = data;
     struct mr_span span = mr_span(first, end, r->each, r->a.rows);
+    int64_t least = 0;
     for (int64_t i = span.begin; i < span.stop; i++) {
-        int64_t sum = 0, stop = offset(&r->a, i + 1);
+        int64_t sum = 0, most = 0, stop = offset(&r->a, i + 1);
         for (int64_t k = offset(&r->a, i); k < stop; k++) {
             int64_t row = mr_index(r->a.indices, r->a.index_type, k) - r->a.base;
-            sum += offset(&r->b, row + 1) - offset(&r->b, row);
+            int64_t count = offset(&r->b, row + 1) - offset(&r->b, row);
+            sum += count;
+            most = count > most ? count : most;
         }
         r->products[i + 1] = sum;
+        least += most;
     }
+    __atomic_fetch_add(r->least, least, __ATOMIC_RELAXED);
 }
 
 static void add_up(int64_t *counts, int64_t rows, int64_t *total)
@@ -375,17 +380,19 @@ static struct spgemm record(const struct mr_form *form, const struct mr_spgemm *
 }
 
 cusparseStatus_t mr_cusparse_count_products(const struct mr_form *form, const struct mr_cusparse *sparse,
-                                            const struct mr_spgemm *call, int64_t *total)
+                                            const struct mr_spgemm *call, int64_t *total, int64_t *least)
 {
     struct spgemm r = record(form, call);
-    int64_t found = 0;
+    int64_t found = 0, found_least = 0;
     r.total = &found;
+    r.least = &found_least;
     MR_STEP(mr_cusparse_wait(form, sparse)); /* refuses a capture */
     MR_STEP(mr_cusparse_submit(form, sparse, mr_parts_of((uint64_t)r.a.rows, (uint64_t)r.each), run_products, &r,
                                sizeof r));
     MR_STEP(mr_cusparse_submit(form, sparse, 1, run_add_products, &r, sizeof r));
     MR_STEP(mr_cusparse_wait(form, sparse));
     *total = found;
+    *least = found_least;
     return CUSPARSE_STATUS_SUCCESS;
 }
 

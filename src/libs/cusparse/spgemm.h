@@ -10,6 +10,7 @@ struct cusparseSpGEMMDescr {
     enum mr_kind kind;
     int64_t *products, *counts; /* in the program's buffers: rows + 1 each; NULL: not yet */
     int64_t total_products, rows;
+    int64_t least_entries; /* the result has no fewer */
 };
 
 struct mr_spgemm {
@@ -26,9 +27,9 @@ static inline size_t mr_cusparse_rows_bytes(const struct cusparseSpMatDescr *a)
     return (size_t)(a->rows + 1) * sizeof(int64_t);
 }
 
-/* Fills in `products`, and waits for their number. */
+/* Fills in `products`, and waits for their number, and for a number of entries that C has at least. */
 cusparseStatus_t mr_cusparse_count_products(const struct mr_form *form, const struct mr_cusparse *sparse,
-                                            const struct mr_spgemm *call, int64_t *total)
+                                            const struct mr_spgemm *call, int64_t *total, int64_t *least)
     __attribute__((warn_unused_result));
 
 /* Fills in `counts` from `products`, and waits for the number of entries of C. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SpGEMM and SpGEMMreuse of the generic interface (spgemm.h does the work). */
+#include <inttypes.h>
+
 #include "libs/cusparse/lines.h"
 #include "libs/cusparse/mix.h"
 #include "libs/cusparse/spgemm.h"
@@ -71,10 +73,20 @@ static cusparseStatus_t products(const struct mr_form *form, const struct mr_cus
     MR_CHECK(form, *size >= mr_cusparse_rows_bytes(a));
     struct mr_spgemm call = call_of(a, b, c, plan);
     call.products = buffer;
-    MR_STEP(mr_cusparse_count_products(form, sparse, &call, &plan->total_products));
+    MR_STEP(mr_cusparse_count_products(form, sparse, &call, &plan->total_products, &plan->least_entries));
     plan->products = buffer;
     plan->rows = a->rows;
     return CUSPARSE_STATUS_SUCCESS;
+}
+
+/* Offsets of 32 bits can't name more entries. Hardware, too, answers INSUFFICIENT_RESOURCES to products that are too
+ * large for it. */
+static cusparseStatus_t check_entries(const struct mr_form *form, const struct cusparseSpMatDescr *c, int64_t entries)
+{
+    if (c->offset_type == CUSPARSE_INDEX_64I || entries <= INT32_MAX)
+        return CUSPARSE_STATUS_SUCCESS;
+    return mr_cusparse_bad(form, CUSPARSE_STATUS_INSUFFICIENT_RESOURCES,
+                           "the result has %" PRId64 " entries or more, which offsets of 32 bits can't name", entries);
 }
 
 /* The second. */
@@ -92,7 +104,11 @@ static cusparseStatus_t entries(const struct mr_form *form, const struct mr_cusp
     MR_CHECK(form, plan->products && plan->rows == a->rows);
     struct mr_spgemm call = call_of(a, b, c, plan);
     call.counts = buffer;
-    MR_STEP(mr_cusparse_count_entries(form, sparse, &call, &c->nnz));
+    MR_STEP(check_entries(form, c, plan->least_entries)); /* before much is counted in vain */
+    int64_t count = 0;
+    MR_STEP(mr_cusparse_count_entries(form, sparse, &call, &count));
+    MR_STEP(check_entries(form, c, count));
+    c->nnz = count;
     plan->counts = buffer;
     return CUSPARSE_STATUS_SUCCESS;
 }
