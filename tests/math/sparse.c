@@ -413,6 +413,38 @@ static void test_solve(cusparseHandle_t handle, cudaDataType type, cusparseForma
     RT(cudaFree(buffer));
 }
 
+/* COO whose entries are in no order becomes dense all the same, as on hardware; nothing is there in the second round.
+ */
+static void test_unordered_to_dense(cusparseHandle_t handle)
+{
+    enum { ROWS = 300, COLS = 200, STEP = 7919 };
+    int *rows = room(ROWS * COLS * sizeof(int)), *columns = room(ROWS * COLS * sizeof(int));
+    double *values = room(ROWS * COLS * sizeof(double)), *to = room(ROWS * COLS * sizeof(double));
+    for (int k = 0; k < ROWS * COLS; k++) { /* each place once, since the step and their number have no common factor */
+        int place = (int)((int64_t)k * STEP % (ROWS * COLS));
+        rows[k] = place / COLS + 1;
+        columns[k] = place % COLS + 1;
+        values[k] = place;
+    }
+    for (int round = 0; round < 2; round++) {
+        cusparseSpMatDescr_t a;
+        cusparseDnMatDescr_t b;
+        OK(cusparseCreateCoo(&a, ROWS, COLS, round ? 0 : ROWS * COLS, rows, columns, values, CUSPARSE_INDEX_32I,
+                             CUSPARSE_INDEX_BASE_ONE, CUDA_R_64F));
+        OK(cusparseCreateDnMat(&b, ROWS, COLS, COLS, to, CUDA_R_64F, CUSPARSE_ORDER_ROW));
+        OK(cusparseSparseToDense(handle, a, b, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, NULL));
+        RT(cudaDeviceSynchronize());
+        for (int place = 0; place < ROWS * COLS; place++)
+            CHECK(to[place] == (round ? 0 : place));
+        OK(cusparseDestroySpMat(a));
+        OK(cusparseDestroyDnMat(b));
+    }
+    RT(cudaFree(rows));
+    RT(cudaFree(columns));
+    RT(cudaFree(values));
+    RT(cudaFree(to));
+}
+
 /* ---- products of two sparse matrices, compared as dense ones ---- */
 
 /* A column times a row: 3,600,000,000 entries, more than offsets of 32 bits name. */
@@ -568,6 +600,7 @@ int main(void)
         test_spgemm(handle, types[t], true, 1);
     }
     test_spgemm_of_too_many(handle);
+    test_unordered_to_dense(handle);
     pthread_t threads[4];
     unsigned which[4] = {0, 1, 2, 3};
     for (int i = 0; i < 4; i++)

@@ -98,7 +98,9 @@ mr_dense_step mr_dense_gesvd, mr_dense_gesvd_all;
     } while (0)
 
 /* What the functions `…_bufferSize` answer: Millrace needs no workspace, and programs want one that is not empty.
- * Hardware takes any leading dimension there, and programs rely on it (CuPy's QR gives the columns). */
+ * Hardware takes any leading dimension there, and programs rely on it (CuPy's QR gives the columns). Where such a
+ * function has a record, MR_ANY_LEADING_DIMENSION makes it pass the checks of the work itself. */
+#define MR_ANY_LEADING_DIMENSION(r) ((r)->lda = (r)->ldb = (r)->ldc = (r)->ldu = (r)->ldv = INT64_MAX)
 cusolverStatus_t mr_dense_buffer(const struct mr_form *form, int64_t rows, int64_t columns, int *lwork);
 cusolverStatus_t mr_dense_buffers(const struct mr_form *form, int64_t rows, int64_t columns, size_t *on_device,
                                   size_t *on_host);

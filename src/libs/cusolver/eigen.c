@@ -304,7 +304,7 @@ static char range_letter(cusolverEigRange_t range)
                          .w = (void *)(uintptr_t)W, \
                          __VA_ARGS__}
 
-#define CHECK_SYMMETRIC() MR_CHECK(form, mr_is_jobz(jobz) && mr_is_uplo(uplo) && n >= 0 && lda >= mr_at_least_1(n))
+#define CHECK_SYMMETRIC() MR_CHECK(form, mr_is_jobz(jobz) && mr_is_uplo(uplo) && n >= 0)
 
 cusolverStatus_t mr_cusolver_syevd_bufferSize(const struct mr_form *form, cusolverDnHandle_t handle,
                                               cusolverEigMode_t jobz, cublasFillMode_t uplo, int64_t n, const void *A,
@@ -313,6 +313,7 @@ cusolverStatus_t mr_cusolver_syevd_bufferSize(const struct mr_form *form, cusolv
     MR_ENTER();
     (void)A;
     (void)W;
+    (void)lda;
     CHECK_SYMMETRIC();
     return mr_dense_buffer(form, n, n, lwork);
 }
@@ -377,6 +378,7 @@ cusolverStatus_t mr_cusolver_syevdx_bufferSize(const struct mr_form *form, cusol
     MR_ENTER();
     (void)meig;
     SYMMETRIC(.range = range_letter(range), .vl = vl, .vu = vu, .il = il, .iu = iu);
+    MR_ANY_LEADING_DIMENSION(&r);
     cusolverStatus_t status = check_range(form, solver, &r, 0, 0);
     return status ? status : mr_dense_buffer(form, n, n, lwork);
 }
@@ -469,6 +471,7 @@ cusolverStatus_t mr_cusolver_sygvd_bufferSize(const struct mr_form *form, cusolv
 {
     MR_ENTER();
     PAIR(.range = 'A');
+    MR_ANY_LEADING_DIMENSION(&r);
     cusolverStatus_t status = check_pair(form, solver, &r);
     return status ? status : mr_dense_buffer(form, n, n, lwork);
 }
@@ -493,6 +496,7 @@ cusolverStatus_t mr_cusolver_sygvdx_bufferSize(const struct mr_form *form, cusol
     MR_ENTER();
     (void)meig;
     PAIR(.range = range_letter(range), .vl = vl, .vu = vu, .il = il, .iu = iu);
+    MR_ANY_LEADING_DIMENSION(&r);
     cusolverStatus_t status = check_pair(form, solver, &r);
     return status ? status : mr_dense_buffer(form, n, n, lwork);
 }

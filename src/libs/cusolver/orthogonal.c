@@ -153,6 +153,7 @@ cusolverStatus_t mr_cusolver_ormqr_bufferSize(const struct mr_form *form, cusolv
     (void)tau;
     (void)C;
     struct mr_dense r = {.type = mr_type_of(form), .m = m, .n = n, .k = k, .lda = lda, .ldc = ldc};
+    MR_ANY_LEADING_DIMENSION(&r);
     cusolverStatus_t status = check_ormqr(form, solver, &r, side, trans, 0);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
@@ -198,7 +199,7 @@ cusolverStatus_t mr_cusolver_gebrd_bufferSize(const struct mr_form *form, cusolv
                                               int64_t n, int *Lwork)
 {
     MR_ENTER();
-    MR_CHECK(form, n >= 0 && m >= n);
+    MR_CHECK(form, n >= 0 && m >= 0);
     return mr_dense_buffer(form, m, n, Lwork);
 }
 
@@ -262,6 +263,7 @@ cusolverStatus_t mr_cusolver_orgbr_bufferSize(const struct mr_form *form, cusolv
     (void)A;
     (void)tau;
     struct mr_dense r = {.type = mr_type_of(form), .m = m, .n = n, .k = k, .lda = lda};
+    MR_ANY_LEADING_DIMENSION(&r);
     cusolverStatus_t status = check_orgbr(form, solver, &r, side);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
@@ -308,7 +310,8 @@ cusolverStatus_t mr_cusolver_sytrd_bufferSize(const struct mr_form *form, cusolv
     (void)d;
     (void)e;
     (void)tau;
-    MR_CHECK(form, mr_is_uplo(uplo) && n >= 0 && lda >= mr_at_least_1(n));
+    (void)lda;
+    MR_CHECK(form, mr_is_uplo(uplo) && n >= 0);
     return mr_dense_buffer(form, n, n, lwork);
 }
 
@@ -349,7 +352,8 @@ cusolverStatus_t mr_cusolver_orgtr_bufferSize(const struct mr_form *form, cusolv
     MR_ENTER();
     (void)A;
     (void)tau;
-    MR_CHECK(form, mr_is_uplo(uplo) && n >= 0 && lda >= mr_at_least_1(n));
+    (void)lda;
+    MR_CHECK(form, mr_is_uplo(uplo) && n >= 0);
     return mr_dense_buffer(form, n, n, lwork);
 }
 
@@ -401,6 +405,7 @@ cusolverStatus_t mr_cusolver_ormtr_bufferSize(const struct mr_form *form, cusolv
     (void)C;
     struct mr_dense r = {
         .type = mr_type_of(form), .uplo = mr_uplo_letter(uplo), .m = m, .n = n, .lda = lda, .ldc = ldc};
+    MR_ANY_LEADING_DIMENSION(&r);
     cusolverStatus_t status = check_ormtr(form, solver, &r, side, trans);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }

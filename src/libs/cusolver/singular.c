@@ -283,6 +283,7 @@ cusolverStatus_t mr_cusolver_gesvdj_bufferSize(const struct mr_form *form, cusol
     (void)V;
     MR_CHECK(form, params);
     SINGULAR(.economy = econ != 0);
+    MR_ANY_LEADING_DIMENSION(&r);
     cusolverStatus_t status = check_all(form, solver, &r);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
@@ -316,6 +317,7 @@ cusolverStatus_t mr_cusolver_gesvdjBatched_bufferSize(const struct mr_form *form
     MR_CHECK(form, params);
     MR_CHECK(form, m <= BATCH_LIMIT && n <= BATCH_LIMIT);
     SINGULAR(.batch = batchSize);
+    MR_ANY_LEADING_DIMENSION(&r);
     cusolverStatus_t status = check_all(form, solver, &r);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }
@@ -363,6 +365,7 @@ cusolverStatus_t mr_cusolver_gesvdaStridedBatched_bufferSize(const struct mr_for
 {
     MR_ENTER();
     STRIDED(.info = NULL);
+    MR_ANY_LEADING_DIMENSION(&r);
     cusolverStatus_t status = check_strided(form, solver, &r);
     return status ? status : mr_dense_buffer(form, m, n, lwork);
 }

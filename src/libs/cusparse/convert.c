@@ -54,6 +54,19 @@ static void run_spread(void *data, uint64_t first, uint64_t end)
     }
 }
 
+/* COO, whose entries may be in any order here, as on hardware. */
+static void run_spread_entries(void *data, uint64_t first, uint64_t end)
+{
+    const struct conversion *r = data;
+    const struct cusparseSpMatDescr *m = &r->sparse;
+    unsigned size = mr_element_size(m->type);
+    struct mr_span span = mr_span(first, end, PIECE, m->nnz);
+    for (int64_t k = span.begin; k < span.stop; k++)
+        memcpy(element_at(&r->dense, mr_index(m->offsets, m->offset_type, k) - (int64_t)m->base,
+                          mr_index(m->indices, m->index_type, k) - (int64_t)m->base, size),
+               (const char *)m->values + k * size, size);
+}
+
 static cusparseStatus_t check(const struct mr_form *form, const struct cusparseSpMatDescr *sparse,
                               const struct cusparseDnMatDescr *dense)
 {
@@ -92,6 +105,9 @@ cusparseStatus_t mr_cusparse_SparseToDense(const struct mr_form *form, cusparseH
     MR_STEP(mr_cusparse_submit(form, sparse,
                                mr_parts_of((uint64_t)(by_row ? matB->rows : matB->cols), (uint64_t)r.each), run_clear,
                                &r, sizeof r));
+    if (matA->format == CUSPARSE_FORMAT_COO)
+        return mr_cusparse_submit(form, sparse, mr_parts_of((uint64_t)matA->nnz, PIECE), run_spread_entries, &r,
+                                  sizeof r);
     r.parts = mr_lines_parts(matA, 1);
     return mr_cusparse_submit(form, sparse, r.parts, run_spread, &r, sizeof r);
 }
