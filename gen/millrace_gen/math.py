@@ -226,7 +226,7 @@ def _prototypes(families, header):
             section = family.section
             lines += ["", f"/* {section}. */"]
         for letter, wide, _, symbol in family.symbols():
-            text = wrap_call(f"{family.returns} {family.lib.mark} {symbol}",
+            text = wrap_call(" ".join(filter(None, [family.returns, family.lib.mark, symbol])),
                              [_public(p, letter, wide) for p in family.params]) + ";"
             # The types of 16 bits are classes, which C has not.
             lines += ["#ifdef __cplusplus", text, "#endif"] if CLASSES.search(text) else [text]

@@ -22,7 +22,22 @@
     F(cuMemFree_v2) \
     F(cuMemcpyHtoD_v2) \
     F(cuMemcpy2D_v2) \
-    F(cuMemcpy2DAsync_v2)
+    F(cuMemcpy2DAsync_v2) \
+    F(cuCtxPushCurrent_v2) \
+    F(cuCtxPopCurrent_v2) \
+    F(cuDeviceGet) \
+    F(cuDeviceGetCount) \
+    F(cuDeviceGetUuid_v2) \
+    F(cuDevicePrimaryCtxRelease_v2) \
+    F(cuEventCreate) \
+    F(cuEventDestroy_v2) \
+    F(cuEventRecord) \
+    F(cuEventSynchronize) \
+    F(cuMemHostRegister_v2) \
+    F(cuPointerGetAttribute) \
+    F(cuStreamGetCaptureInfo_v2) \
+    F(cuStreamWaitEvent) \
+    F(cuStreamWaitValue32_v2)
 
 struct mr_math_driver {
 #define MR_MEMBER(name) __typeof__(name) *name;
