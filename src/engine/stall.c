@@ -14,7 +14,8 @@
  * block of a cooperative launch, is interrupted, again and again, so that each has its turn.
  *
  * A launch whose blocks do nothing but wait for as long as a setting says is reported once, by one of its threads. A
- * warp that leaves a loop that waits, for a lock, say, or changes memory in one, has done something. */
+ * warp that leaves a loop that waits, for a lock, say, or changes memory in one, has done something, unless the loop is
+ * one whose stores are no progress (compile/codegen/analysis/steady.c). */
 #include <limits.h>
 
 #include "base/clock.h"

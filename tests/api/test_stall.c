@@ -56,6 +56,27 @@ static char path[64];
     "(.param .u64 flag)\n{\n .reg .b64 %d; .reg .b32 %r<3>; .reg .pred %p<3>;\n ld.param.u64 %d, [flag];\nagain:\n " ask \
     "\n setp.eq.u32 %p0, %r0, 0;\n @%p0 bra again;\n ret;\n}\n"
 
+/* Waits for a flag, and does something in each round that brings it no further. %r1 counts the rounds. */
+#define WAIT_AND(name, act) \
+    PTX_HEAD \
+    ".visible .entry " name \
+    "(.param .u64 flag)\n{\n .reg .b64 %d<4>; .reg .b32 %r<9>; .reg .pred %p<5>;\n ld.param.u64 %d0, [flag];\n" \
+    " add.u64 %d1, %d0, 4;\n mov.u32 %r1, 0;\nagain:\n add.u32 %r1, %r1, 1;\n " act \
+    "\n ld.volatile.global.u32 %r0, [%d0];\n setp.eq.u32 %p0, %r0, 0;\n @%p0 bra again;\n ret;\n}\n"
+
+/* Works until the flag is set: the same, but each round brings it further. */
+#define WORK_UNTIL_SET(act) WAIT_AND("work", act)
+
+/* Two blocks hand each other a token, so many times, and wait for nothing else. Loops inside of a loop that goes by
+ * what they load. The token's word is the same for all, and each block stores in its own rounds, too. */
+#define HAND_OVER \
+    PTX_HEAD \
+    ".visible .entry work(.param .u64 token)\n{\n .reg .b64 %d<3>; .reg .b32 %r<6>; .reg .pred %p<3>;\n ld.param.u64 %d0, [token];\n" \
+    " mov.u32 %r1, %ctaid.x;\n xor.b32 %r2, %r1, 1;\nagain:\n st.volatile.global.u32 [%d0+8], %r1;\n" \
+    " ld.volatile.global.u32 %r3, [%d0+4];\n setp.ne.u32 %p1, %r3, %r1;\n @%p1 bra skip;\n st.volatile.global.u32 [%d0+4], %r2;\nskip:\n" \
+    " ld.volatile.global.u32 %r0, [%d0];\n or.b32 %r4, %r0, %r3;\n setp.eq.u32 %p0, %r0, 0;\n setp.ne.u32 %p2, %r4, 7;\n" \
+    " and.pred %p0, %p0, %p2;\n @%p0 bra again;\n ret;\n}\n"
+
 /* All that is in the log so far. */
 static const char *log_text(void)
 {
@@ -82,14 +103,14 @@ static void wait_and_tell(const char *ptx, const char *name, unsigned blocks, un
 {
     CUmodule module;
     CUfunction function;
-    unsigned *flag; /* and another word, which nobody changes */
+    unsigned *flag; /* and other words, which the host leaves alone */
     CUdeviceptr place;
     char head[100];
     OK(cuModuleLoadData(&module, ptx));
     OK(cuModuleGetFunction(&function, module, name));
-    OK(cuMemAllocHost((void **)&flag, 2 * sizeof *flag));
+    OK(cuMemAllocHost((void **)&flag, 1024));
     OK(cuMemHostGetDevicePointer(&place, flag, 0));
-    flag[0] = flag[1] = 0;
+    memset(flag, 0, 1024);
     unsigned before = lines_with(name);
     if (cooperative)
         OK(cuLaunchCooperativeKernel(function, blocks, 1, 1, threads, 1, 1, 0, NULL, (void *[]){&place}));
@@ -161,6 +182,31 @@ static void test_atomic_operations_that_ask(void **state)
         wait_and_tell(asks[i][1], asks[i][0], 2, 32, false, (const char *[]){"all that the 2 under way", NULL});
 }
 
+/* What they store is no progress: a count, a sign of life, a sum that nobody reads. */
+static void test_loops_that_store(void **state)
+{
+    static const char *const waits[][2] = {
+        {"count_by_store", WAIT_AND("count_by_store", "st.global.u32 [%d1], %r1;")},
+        {"count_in_place",
+         WAIT_AND("count_in_place",
+                  "ld.volatile.global.u32 %r2, [%d0+4]; add.u32 %r2, %r2, 1; st.volatile.global.u32 [%d0+4], %r2;")},
+        {"count_by_red", WAIT_AND("count_by_red", "red.global.add.u32 [%d1], 1;")},
+        {"count_by_atom", WAIT_AND("count_by_atom", "atom.global.add.u32 %r2, [%d1], 1;")},
+        {"count_by_lane", WAIT_AND("count_by_lane", "mov.u32 %r3, %laneid; shl.b32 %r3, %r3, 2; cvt.u64.u32 %d2, %r3; "
+                                                    "add.u64 %d2, %d1, %d2; st.global.u32 [%d2], %r1;")},
+        {"sign_of_life",
+         WAIT_AND("sign_of_life", "st.volatile.global.u32 [%d0+4], 1; st.global.f32 [%d0+8], 0f3f800000;")},
+        {"delays", WAIT_AND("delays", "mov.u32 %r2, 0;\nfurther:\n add.u32 %r2, %r2, 1; st.global.u32 [%d1], %r1; "
+                                      "setp.lt.u32 %p1, %r2, 20;\n @%p1 bra further;")},
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof waits / sizeof *waits; i++) {
+        wait_and_tell(waits[i][1], waits[i][0], 2, 64, false,
+                      (const char *[]){"all that the 2 under way", "in a loop at line", NULL});
+        wait_and_tell(waits[i][1], waits[i][0], 2, 64, true, (const char *[]){"all that the 2 under way", NULL});
+    }
+}
+
 static double seconds(void)
 {
     struct timespec now;
@@ -212,6 +258,56 @@ static void test_locks_inside_of_loops_are_no_stall(void **state)
     locks_are_no_stall(TAKE_LOCKS_INSIDE);
 }
 
+/* Kernels that go on until the host ends them, for three times as long as a launch may wait; see locks_are_no_stall. */
+static void work_is_no_stall(const char *ptx)
+{
+    CUmodule module;
+    CUfunction function;
+    unsigned *words;
+    CUdeviceptr place;
+    bool quiet = false;
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, "work"));
+    OK(cuMemAllocHost((void **)&words, 4096));
+    OK(cuMemHostGetDevicePointer(&place, words, 0));
+    for (int tries = 0; !quiet && tries < 8; tries++) {
+        unsigned before = lines_with("kernel work:");
+        memset(words, 0, 4096);
+        double begin = seconds();
+        OK(cuLaunchKernel(function, 2, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&place}, NULL));
+        while (seconds() - begin < 3 * STALL_MS / 1000.0)
+            usleep(10000);
+        __atomic_store_n(words, 1, __ATOMIC_SEQ_CST);
+        OK(cuCtxSynchronize());
+        quiet = lines_with("kernel work:") == before;
+    }
+    assert_true(quiet);
+    OK(cuMemFreeHost(words));
+    OK(cuModuleUnload(module));
+}
+
+static void test_work_until_a_flag_is_no_stall(void **state)
+{
+    (void)state;
+    /* Each round stores somewhere else; */
+    work_is_no_stall(
+        WORK_UNTIL_SET("and.b32 %r2, %r1, 63; shl.b32 %r2, %r2, 2; cvt.u64.u32 %d2, %r2; add.u64 %d2, %d1, %d2; "
+                       "st.global.u32 [%d2], %r1;"));
+    /* reads something else, and stores what it made of that; */
+    work_is_no_stall(
+        WORK_UNTIL_SET("and.b32 %r2, %r1, 63; shl.b32 %r2, %r2, 2; cvt.u64.u32 %d2, %r2; add.u64 %d2, %d1, %d2; "
+                       "ld.global.u32 %r3, [%d2]; st.global.u32 [%d1], %r3;"));
+    /* counts in memory to an end that it goes by. */
+    work_is_no_stall(WORK_UNTIL_SET("ld.volatile.global.u32 %r2, [%d0+4]; add.u32 %r2, %r2, 1; "
+                                    "st.volatile.global.u32 [%d0+4], %r2; setp.eq.u32 %p1, %r2, 0;\n @%p1 bra again;"));
+}
+
+static void test_a_token_that_goes_round_is_no_stall(void **state)
+{
+    (void)state;
+    work_is_no_stall(HAND_OVER);
+}
+
 int main(void)
 {
     snprintf(path, sizeof path, "/tmp/millrace-stall-%d.log", (int)getpid());
@@ -225,6 +321,9 @@ int main(void)
         TEST_IN_CONTEXT(test_blocks_together),
         TEST_IN_CONTEXT(test_a_plain_load),
         TEST_IN_CONTEXT(test_atomic_operations_that_ask),
+        TEST_IN_CONTEXT(test_loops_that_store),
+        TEST_IN_CONTEXT(test_work_until_a_flag_is_no_stall),
+        TEST_IN_CONTEXT(test_a_token_that_goes_round_is_no_stall),
         TEST_IN_CONTEXT(test_locks_are_no_stall),
         TEST_IN_CONTEXT(test_locks_inside_of_loops_are_no_stall),
     };

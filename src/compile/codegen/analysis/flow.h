@@ -155,6 +155,7 @@ struct mr_flow_loop {
     uint32_t parent; /* MR_FLOW_NONE if outermost */
     bool waits; /* may wait for other threads */
     bool may_wait; /* ends by what it loads, plainly or not */
+    bool steady;   /* waits, in no loop that does, and what it stores is no progress: steady.c */
 };
 
 /* What the passes must know about a callee. */
@@ -183,6 +184,8 @@ struct mr_flow {
     bool dispatched; /* too large to know what may be pending where: a dispatcher runs the blocks */
     bool crowded; /* that is known, but the lists are too long to be written out at the end of each block */
     bool draws; /* several loops wait, apart or one inside the other: now and then the block that runs next is drawn */
+    mr_word
+        *polls; /* instructions: loads that have to do with the way of a loop that waits; NULL if no loop is steady */
     uint32_t *block_of; /* private: block that starts at an instruction, before ordering */
 };
 
@@ -254,6 +257,12 @@ bool mr_flow_acts(const struct mr_ptx_inst *inst);
 /* idle.c: whether a loop can go round without changing anything that it goes by; after mr_flow_liveness. -1 when memory
  * is short. */
 int mr_flow_idles(const struct mr_flow *flow, const struct mr_flow_loop *loop) __attribute__((warn_unused_result));
+
+/* steady.c: finds the loops that wait whose stores are no progress, and flow->polls; after mr_flow_waits. False when
+ * memory is short. */
+bool mr_flow_steady(struct mr_flow *flow) __attribute__((warn_unused_result));
+/* Whether the block stands in such a loop. */
+bool mr_flow_stores_steadily(const struct mr_flow *flow, uint32_t block);
 
 /* Whether a loop is one of lanes that wait at a barrier by themselves (MR_PTX_MODE_TEST). */
 bool mr_flow_tests_barrier(const struct mr_flow *flow, uint32_t loop);

@@ -70,15 +70,6 @@ static void asked_use_visit(void *data, uint32_t reg, bool is_definition)
     idle->hit |= !is_definition && mr_bit_get(idle->asked, reg);
 }
 
-static void relevant_visit(void *data, uint32_t reg, bool is_definition)
-{
-    struct idle *idle = data;
-    if (is_definition || mr_bit_get(idle->relevant, reg))
-        return;
-    mr_bit_set(idle->relevant, reg);
-    idle->changed = true;
-}
-
 static bool defines(struct idle *idle, const struct mr_ptx_inst *inst, const mr_word *set)
 {
     idle->hit = false;
@@ -93,23 +84,6 @@ static bool uses(struct idle *idle, const struct mr_ptx_inst *inst, const mr_wor
     idle->asked = set;
     mr_flow_registers(idle->flow, inst, asked_use_visit, idle);
     return idle->hit;
-}
-
-static bool is_branch(const struct mr_ptx_inst *inst)
-{
-    return inst->op == MR_PTX_OP_BRA || inst->op == MR_PTX_OP_BRX || inst->op == MR_PTX_OP_RET ||
-           inst->op == MR_PTX_OP_EXIT;
-}
-
-static void find_relevant(struct idle *idle)
-{
-    for (idle->changed = true; idle->changed;) {
-        idle->changed = false;
-        for (uint32_t b = idle->loop->end; b-- > idle->loop->first;)
-            for (uint32_t i = idle->flow->blocks[b].end; i-- > idle->flow->blocks[b].first;)
-                if (is_branch(inst_at(idle, i)) || defines(idle, inst_at(idle, i), idle->relevant))
-                    mr_flow_registers(idle->flow, inst_at(idle, i), relevant_visit, idle);
-    }
 }
 
 static bool is_reg_of(const struct mr_ptx_operand *operand, const mr_word *set)
@@ -282,7 +256,7 @@ int mr_flow_idles(const struct mr_flow *flow, const struct mr_flow_loop *loop)
             for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
                 mr_flow_registers(flow, inst_at(&idle, i), written_visit, &idle);
         }
-        find_relevant(&idle);
+        mr_flow_relevant(flow, loop, idle.relevant);
         for (size_t w = 0; w < words; w++)
             idle.kept[w] = idle.carried[w] = idle.written[w] & idle.relevant[w] & flow->blocks[loop->first].live_in[w];
         find_kept(&idle);

@@ -245,3 +245,45 @@ bool mr_flow_moving(const struct mr_flow *flow, const struct mr_flow_loop *loop,
     mr_free(memory);
     return true;
 }
+
+struct relevance {
+    mr_word *set;
+    bool hit, changed;
+};
+
+static void made_visit(void *data, uint32_t reg, bool is_definition)
+{
+    struct relevance *relevance = data;
+    relevance->hit |= is_definition && mr_bit_get(relevance->set, reg);
+}
+
+static void relevant_visit(void *data, uint32_t reg, bool is_definition)
+{
+    struct relevance *relevance = data;
+    if (is_definition || mr_bit_get(relevance->set, reg))
+        return;
+    mr_bit_set(relevance->set, reg);
+    relevance->changed = true;
+}
+
+static bool is_branch(const struct mr_ptx_inst *inst)
+{
+    return inst->op == MR_PTX_OP_BRA || inst->op == MR_PTX_OP_BRX || inst->op == MR_PTX_OP_RET ||
+           inst->op == MR_PTX_OP_EXIT;
+}
+
+void mr_flow_relevant(const struct mr_flow *flow, const struct mr_flow_loop *loop, mr_word *relevant)
+{
+    struct relevance relevance = {.set = relevant, .changed = true};
+    while (relevance.changed) {
+        relevance.changed = false;
+        for (uint32_t b = loop->end; b-- > loop->first;)
+            for (uint32_t i = flow->blocks[b].end; i-- > flow->blocks[b].first;) {
+                const struct mr_ptx_inst *inst = &flow->func->insts[i];
+                relevance.hit = is_branch(inst);
+                mr_flow_registers(flow, inst, made_visit, &relevance);
+                if (relevance.hit)
+                    mr_flow_registers(flow, inst, relevant_visit, &relevance);
+            }
+    }
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which registers a loop moves: moving.c defines it. */
+/* Which registers a loop moves, and which have to do with its way: moving.c defines it. */
 #ifndef MR_COMPILE_CODEGEN_ANALYSIS_MOVING_H
 #define MR_COMPILE_CODEGEN_ANALYSIS_MOVING_H
 
@@ -12,5 +12,9 @@
  * is left there. False when memory is short. */
 bool mr_flow_moving(const struct mr_flow *flow, const struct mr_flow_loop *loop, mr_word *moving, mr_word *own,
                     bool *polls) __attribute__((warn_unused_result));
+
+/* Adds to `relevant` (registers) those that have to do with which way the loop goes: what its branches ask, and what
+ * that is made of. */
+void mr_flow_relevant(const struct mr_flow *flow, const struct mr_flow_loop *loop, mr_word *relevant);
 
 #endif

@@ -89,6 +89,7 @@ LLVMValueRef cg_lowest_lane(struct cg *g, LLVMValueRef mask); /* of a mask of 32
 /* ---- slots.c ---- */
 
 LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name);
+LLVMValueRef cg_slot_of_zero(struct cg *g, LLVMTypeRef type, const char *name); /* holds 0 when the function begins */
 LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element); /* an element for each lane, until the instruction's end */
 LLVMValueRef *cg_var_slot(struct cg *g, const struct mr_ptx_var *var);
 /* A field of the block's record: read in the prologue; written here and now, which gives the store. */

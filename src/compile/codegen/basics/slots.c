@@ -18,6 +18,17 @@ LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name)
     return slot;
 }
 
+LLVMValueRef cg_slot_of_zero(struct cg *g, LLVMTypeRef type, const char *name)
+{
+    LLVMValueRef slot = cg_slot(g, type, name);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
+    LLVMBuildStore(g->b, LLVMConstNull(type), slot);
+    LLVMPositionBuilderAtEnd(g->b, here);
+    cg_line_again(g);
+    return slot;
+}
+
 /* LLVM looks through all uses of a slot whenever one of them is gone, and an atomic operation has one for each lane. */
 #define SCRATCH_USES 8u
 

@@ -4,7 +4,8 @@
  * What is changed in the rounds of a loop that waits. A warp that polls changes nothing in memory; one that takes and
  * gives back locks in such a loop does, and its launch gets further (mr_block.left_wait). Stores count. An atomic
  * operation counts if it changes the place: one that takes a lock does, one that finds it taken does not, and neither
- * does one that only asks, as atomicAdd(p, 0).
+ * does one that only asks, as atomicAdd(p, 0). In a steady loop (analysis/steady.c) neither stores count nor atomic
+ * operations whose result nobody reads; what counts there is a poll that gives another value than before.
  */
 #include "compile/codegen/body/change.h"
 
@@ -35,11 +36,12 @@ static bool can_tell(struct cg *g, const struct mr_ptx_inst *inst)
 
 struct cg_change cg_change_begin(struct cg *g, const struct mr_ptx_inst *inst)
 {
-    struct cg_change change = {false, NULL};
+    struct cg_change change = {.polls =
+                                   g->flow.polls && mr_bit_get(g->flow.polls, (uint32_t)(inst - g->flow.func->insts))};
     if (!counts(inst) || mr_flow_waiting_loop(&g->flow, g->now.at) == MR_FLOW_NONE)
         return change;
-    change.counts = true;
     LLVMTypeRef type = can_tell(g, inst) ? bits_of(g, inst) : NULL;
+    change.counts = type || !mr_flow_stores_steadily(&g->flow, g->now.at);
     if (type)
         change.operand = cg_source(g, &inst->operands[2], type);
     return change;
@@ -74,21 +76,50 @@ static LLVMValueRef is_changed(struct cg *g, const struct mr_ptx_inst *inst, LLV
     }
 }
 
-void cg_change_end(struct cg *g, const struct mr_ptx_inst *inst, struct cg_change change)
+/* Code that notes that the launch gets further. */
+static void note(struct cg *g)
 {
-    LLVMTypeRef i32 = g->unit->i32;
-    if (!change.counts)
-        return;
-    if (!change.operand) {
-        cg_block_store(g, offsetof(struct mr_block, left_wait), LLVMConstInt(i32, 1, false));
-        return;
-    }
-    LLVMValueRef lanes = LLVMBuildAnd(g->b, cg_mask_bits(g, is_changed(g, inst, change.operand)), g->now.exec, "");
+    cg_block_store(g, offsetof(struct mr_block, left_wait), LLVMConstInt(g->unit->i32, 1, false));
+}
+
+/* The same if `changed`, by lane, holds for a lane that runs the instruction. */
+static void note_if(struct cg *g, LLVMValueRef changed)
+{
+    LLVMValueRef lanes = LLVMBuildAnd(g->b, cg_mask_bits(g, changed), g->now.exec, "");
     LLVMValueRef some = LLVMBuildICmp(g->b, LLVMIntNE, lanes, cg_mask_zero(g), "");
-    LLVMBasicBlockRef changed = cg_new_block(g, "changed"), on = cg_new_block(g, "on");
-    LLVMBuildCondBr(g->b, some, changed, on);
-    LLVMPositionBuilderAtEnd(g->b, changed);
-    cg_block_store(g, offsetof(struct mr_block, left_wait), LLVMConstInt(i32, 1, false));
+    LLVMBasicBlockRef notes = cg_new_block(g, "changed"), on = cg_new_block(g, "on");
+    LLVMBuildCondBr(g->b, some, notes, on);
+    LLVMPositionBuilderAtEnd(g->b, notes);
+    note(g);
     LLVMBuildBr(g->b, on);
     LLVMPositionBuilderAtEnd(g->b, on);
+}
+
+/* Compares what a poll gave with what it gave last. (An instruction whose code stands twice has two such memories.) */
+static void compare_poll(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef value = cg_read(g, inst->operands[0].reg);
+    LLVMTypeRef type = LLVMTypeOf(value), whole;
+    if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+        whole = LLVMVectorType(cg_int_type(g, cg_bits(LLVMGetElementType(type))), LLVMGetVectorSize(type));
+    else
+        whole = cg_int_type(g, cg_bits(type));
+    value = LLVMBuildBitCast(g->b, value, whole, "");
+    LLVMValueRef slot = cg_slot_of_zero(g, whole, "polled");
+    LLVMValueRef before = LLVMBuildLoad2(g->b, whole, slot, "");
+    LLVMValueRef now = LLVMGetTypeKind(whole) == LLVMVectorTypeKind
+                           ? LLVMBuildSelect(g->b, g->now.exec_vector, value, before, "")
+                           : value;
+    LLVMBuildStore(g->b, now, slot);
+    note_if(g, LLVMBuildICmp(g->b, LLVMIntNE, now, before, ""));
+}
+
+void cg_change_end(struct cg *g, const struct mr_ptx_inst *inst, struct cg_change change)
+{
+    if (change.operand)
+        note_if(g, is_changed(g, inst, change.operand));
+    else if (change.counts)
+        note(g);
+    if (change.polls)
+        compare_poll(g, inst);
 }

@@ -29,18 +29,6 @@ static LLVMValueRef zero32(struct cg *g)
     return LLVMConstInt(g->unit->i32, 0, false);
 }
 
-/* A slot that begins as 0. */
-static LLVMValueRef counter_slot(struct cg *g, const char *name)
-{
-    LLVMValueRef slot = cg_slot(g, g->unit->i32, name);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, g->prologue.end);
-    LLVMBuildStore(g->b, zero32(g), slot);
-    LLVMPositionBuilderAtEnd(g->b, here);
-    cg_line_again(g);
-    return slot;
-}
-
 static bool has_waiting_loop_inside(const struct mr_flow *flow, uint32_t loop)
 {
     for (uint32_t l = 0; l < flow->loop_count; l++)
@@ -63,8 +51,8 @@ void cg_begin_turns(struct cg *g)
 {
     for (uint32_t l = 0; l < g->flow.loop_count && !g->parking.owed; l++)
         if (g->flow.loops[l].waits && waiting_loop_around(&g->flow, l) != MR_FLOW_NONE) {
-            g->parking.rounds = counter_slot(g, "rounds");
-            g->parking.owed = counter_slot(g, "owed");
+            g->parking.rounds = cg_slot_of_zero(g, g->unit->i32, "rounds");
+            g->parking.owed = cg_slot_of_zero(g, g->unit->i32, "owed");
         }
 }
 
@@ -142,7 +130,7 @@ void cg_count_round(struct cg *g)
         return;
     unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
     if (!g->parking.rounds)
-        g->parking.rounds = counter_slot(g, "rounds");
+        g->parking.rounds = cg_slot_of_zero(g, g->unit->i32, "rounds");
     LLVMValueRef rounds = LLVMBuildLoad2(g->b, unit->i32, g->parking.rounds, "");
     rounds = LLVMBuildAdd(g->b, rounds, LLVMConstInt(unit->i32, 1, false), "");
     LLVMBuildStore(g->b, rounds, g->parking.rounds);
