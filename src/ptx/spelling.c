@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "ptx/cxx_text.h"
+#include "ptx/spelling_asm.h"
 
 /* Two characters and one more behind blanks become three, with the blanks behind them. */
 static void close_up(struct mr_cxx_scanner *s, struct mr_cxx_token two, size_t one)
@@ -129,7 +130,8 @@ static bool may_have(const char *text, size_t length)
            (memmem(text, length, "alignas", 7) || memmem(text, length, "[[", 2));
 }
 
-size_t mr_spelling_mend(char *text, size_t length)
+/* What takes no more room than before. */
+static size_t mend_in_place(char *text, size_t length)
 {
     struct mr_cxx_scanner s = {.text = text, .length = length, .launch = -1};
     if (!may_have(text, length))
@@ -151,4 +153,21 @@ size_t mr_spelling_mend(char *text, size_t length)
             attributes(&s);
     }
     return s.changes;
+}
+
+size_t mr_spelling_mend(struct mr_text *text)
+{
+    struct mr_text longer = {.data = NULL};
+    if (!text->length)
+        return 0;
+    size_t changes = mend_in_place(text->data, text->length),
+           more = mr_spelling_mend_asm(text->data, text->length, &longer);
+    if (more && !longer.failed) {
+        mr_text_clear(text);
+        *text = longer;
+        return changes + more;
+    }
+    text->failed |= more > 0;
+    mr_text_clear(&longer);
+    return changes;
 }

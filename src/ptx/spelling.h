@@ -4,15 +4,19 @@
  * Spellings of CUDA C++ that nvcc takes and clang does not, rewritten in the
  * text of a source or header: blanks within the brackets of a launch (`k << <1, 1>> >()`), and `alignas` or `[[…]]`
  * behind `__shared__` or
- * `__align__`, which have to stand before. Characters change places and none is added, so lines stay and columns nearly
- * do.
+ * `__align__`, which have to stand before. There characters change places and none is added, so lines stay and columns
+ * nearly do. In asm statements with operands the names of PTX's registers (`%laneid`) get the second percent sign that
+ * clang wants.
  */
 #ifndef MR_PTX_SPELLING_H
 #define MR_PTX_SPELLING_H
 
 #include <stddef.h>
 
-/* Rewrites the text in place; how many places were rewritten. Texts without such places are left alone. */
-size_t mr_spelling_mend(char *text, size_t length);
+#include "base/text.h"
+
+/* Rewrites the text; how many places were rewritten. Texts without such places are left alone. When memory is short,
+ * text->failed is set and the text is as it was or has its first places rewritten. */
+size_t mr_spelling_mend(struct mr_text *text);
 
 #endif

@@ -23,7 +23,7 @@ USES = {
     "crt/mma.h": "nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f; (void)f;", "vector_types.h": "float4 v = { 1, 2, 3, 4 }; (void)v;",
     "vector_functions.h": "(void)make_int3(1, 2, 3);", "device_launch_parameters.h": "(void)(threadIdx.x + blockDim.y);", "library_types.h": "(void)CUDA_R_32F;",
     "device_types.h": "(void)cudaRoundZero;", "cuda_pipeline.h": "__pipeline_commit();", "math_functions.h": "(void)sinf(1.f);", "sm_61_intrinsics.h": "(void)__dp4a(1, 2, 3);",
-    "crt/sm_70_rt.h": "(void)__match_any_sync(~0u, 1);", "sm_60_atomic_functions.h": "__shared__ double d; atomicAdd(&d, 1.0);", "cuda/atomic": "cuda::atomic<int> a(1); (void)a;",
+    "crt/sm_70_rt.h": "(void)__match_any_sync(~0u, 1);", "sm_60_atomic_functions.h": "__shared__ double d; atomicAdd(&d, 1.0);", "nv/target": "int side = 0; NV_IF_TARGET(NV_IS_DEVICE, (side = 1;)) (void)side;", "cuda/atomic": "cuda::atomic<int> a(1); (void)a;",
     "assert.h": "assert(threadIdx.x < 5);", "texture_indirect_functions.h": "(void)tex2D<float>(cudaTextureObject_t(0), 1, 2);",
     "surface_indirect_functions.h": "(void)surf1Dread<int>(cudaSurfaceObject_t(0), 4);", "crt/host_defines.h": "__align__(16) int a; (void)a;",
 }

@@ -678,8 +678,9 @@ static void other_spellings(void **state)
     snprintf(word, sizeof word, "-I%s", folder);
     const char *words[] = {word, "-arch=sm_80", "-DROOM=__shared__", "-DWRONG=nothing"};
     static const char source[] =
-        "#include <spelt.h>\n#define BY(n) alignas(n)\nstruct own { int x = 3; };\n"
-        "extern \"C\" __global__ void plain(int *p) { __shared__ own mine; ROOM BY(64) char wide[64]; mine.x = 7 + (int)((size_t)wide % 64); *p = mine.x; }\n"
+        "#include <spelt.h>\n#define BY(n) alignas(n)\n#define READ(x) asm(\"mov.u32 %0, %\" #x \";\" : \"=r\"(r))\nstruct own { int x = 3; };\n"
+        "extern \"C\" __global__ void plain(int *p) { __shared__ own mine; ROOM BY(64) char wide[64]; mine.x = 7 + (int)((size_t)wide % 64);"
+        " int r; READ(laneid); mine.x += r; asm(\"mov.u32 %0, %ctaid.z;\" : \"=r\"(r)); *p = mine.x + r; }\n"
         "#ifdef WRONG\nextern \"C\" __global__ void wrong(int *p) { *p = WRONG; }\n#endif\n";
     for (int round = 0; round < 2; round++) {
         nvrtcProgram program = program_of(source, "spelt.cu");
@@ -694,7 +695,7 @@ static void other_spellings(void **state)
     }
     nvrtcProgram program = program_of(source, "spelt.cu");
     assert_int_equal(nvrtcCompileProgram(program, 4, words), NVRTC_ERROR_COMPILATION);
-    log_has(program, "spelt.cu(6): error: use of undeclared identifier 'nothing'");
+    log_has(program, "spelt.cu(7): error: use of undeclared identifier 'nothing'");
     nvrtcDestroyProgram(&program);
     unlink(path);
     rmdir(folder);

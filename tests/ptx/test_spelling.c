@@ -14,19 +14,14 @@
 
 static void becomes(const char *before, const char *after)
 {
-    /* No NUL behind it: nothing may look there. */
-    size_t length = strlen(before);
-    char *text = malloc(length ? length : 1);
-    assert_non_null(text);
-    memcpy(text, before, length);
-    size_t changes = mr_spelling_mend(text, length);
-    char *line = calloc(1, length + 1);
-    assert_non_null(line);
-    memcpy(line, text, length);
-    assert_string_equal(line, after);
+    struct mr_text text = {.data = NULL};
+    mr_text_put(&text, before);
+    size_t changes = mr_spelling_mend(&text);
+    assert_false(text.failed);
+    assert_int_equal(text.length, strlen(after));
+    assert_string_equal(mr_text_chars(&text), after);
     assert_int_equal(changes != 0, strcmp(before, after) != 0);
-    free(line);
-    free(text);
+    mr_text_clear(&text);
 }
 
 static void stays(const char *text)
@@ -72,6 +67,36 @@ static void no_launches(void **state)
     stays("R\"abcdefghijklmnopqrstuvwxyz(<< <");
 }
 
+static void names_in_asm(void **state)
+{
+    (void)state;
+    becomes("asm(\"mov.u32 %0, %laneid;\" : \"=r\"(r));", "asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(r));");
+    becomes("asm volatile (\"mov.u32 %0, %tid.x; \" \"add.u32 %0, %0, %ctaid.y;\"\n : \"+r\"(r));",
+            "asm volatile (\"mov.u32 %0, %%tid.x; \" \"add.u32 %0, %0, %%ctaid.y;\"\n : \"+r\"(r));");
+    becomes(
+        "__asm__ __volatile__(\"mov.u64 %0, %globaltimer;\":\"=l\"(t)::\"memory\"); asm(\"a %1, %nsmid;\"::\"r\"(x));",
+        "__asm__ __volatile__(\"mov.u64 %0, %%globaltimer;\":\"=l\"(t)::\"memory\"); asm(\"a %1, %%nsmid;\"::\"r\"(x));");
+    becomes("asm(\"{.reg .u32 %x, %t1; mov.u32 %x, %%clock; add.u32 %0, %x, %1;}\" : \"=r\"(r) : \"r\"(1));",
+            "asm(\"{.reg .u32 %%x, %%t1; mov.u32 %%x, %%clock; add.u32 %0, %%x, %1;}\" : \"=r\"(r) : \"r\"(1));");
+    becomes("asm(R\"(mov.u32 %0, %clock;)\" : \"=r\"(r));", "asm(R\"(mov.u32 %0, %%clock;)\" : \"=r\"(r));");
+    becomes("#define T(x) asm(\"mov.u32 %0, %\" #x \"; mov.u32 %0, %smid;\" : \"=r\"(r))\n",
+            "#define T(x) asm(\"mov.u32 %0, %\" #x \"; mov.u32 %0, %%smid;\" : \"=r\"(r))\n");
+    becomes("asm(\"mov.u32 %0, %laneid;\" : \"=r\"(a[f(x) ? 1 : 2])); printf(\"%laneid %d\");",
+            "asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(a[f(x) ? 1 : 2])); printf(\"%laneid %d\");");
+    becomes("asm(\"mov.u32 %0, %\" \"laneid\" \";\" : \"=r\"(r));",
+            "asm(\"mov.u32 %0, %%\" \"laneid\" \";\" : \"=r\"(r));");
+    stays("asm(\"mov.u32 %0, %\" \"0\" \" %\" : \"=r\"(r));");
+    /* Without operands a percent sign is one; what host code has; what is no statement. */
+    stays("asm(\"mov.u32 x, %laneid;\");");
+    stays("asm volatile(\"movb %b0, %%al; movw %w[x], %h1; %=; %{a|b%} %c2 %k12\" : \"=r\"(r) : [x] \"r\"(1));");
+    stays("asm(\"mov.u32 %0, %%laneid; 100 % %\" : \"=r\"(r));");
+    stays("int asm_count = 5 % count; extern int f() __asm__(\"%name\");");
+    stays("// asm(\"mov.u32 %0, %laneid;\" : \"=r\"(r));\n");
+    stays("asm(\"%laneid\"");
+    stays("asm volatile");
+    stays("asm(\"%");
+}
+
 static void attributes(void **state)
 {
     (void)state;
@@ -97,6 +122,6 @@ static void attributes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(launches), cmocka_unit_test(no_launches),
-                                       cmocka_unit_test(attributes)};
+                                       cmocka_unit_test(names_in_asm), cmocka_unit_test(attributes)};
     return cmocka_run_group_tests_name("spelling", tests, NULL, NULL);
 }

@@ -417,6 +417,53 @@ int main()
             self.cc("main.cu", "-w", "-o", "program", *words, MILLRACE_CCCL=str(self.path / "lib"))
             self.assertEqual(self.run_it(), "1 2 5 6\n")
 
+    def test_nv_target(self):
+        """<nv/target> without NVIDIA's C++ headers: what is left of a choice, on both sides, nested, for each
+        architecture; in C and in old C++."""
+        self.write({"main.cu": """
+#include <nv/target>
+#include <cstdio>
+__host__ __device__ int side() { NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return 1;), (return 2;)) }
+__host__ __device__ int nested(int a, int b)
+{
+    int r = 0;
+    NV_IF_TARGET(NV_IS_DEVICE, (NV_IF_TARGET(NV_PROVIDES_SM_80, (r = max(a, b);), (r = -min(a, b);))), (r = a, r += b;))
+    NV_IF_TARGET(NV_NO_TARGET, (this is nothing;))
+    NV_IF_TARGET(NV_ANY_TARGET, r += 100;)
+    return r;
+}
+__host__ __device__ int dispatch()
+{
+    int r = 0;
+    NV_DISPATCH_TARGET(NV_HAS_FEATURE_SM_90a, (r = 91;), NV_IS_EXACTLY_SM_80, (r = 80;), NV_PROVIDES_SM_75, (int x = 70, y = 5; r = x + y;),
+                       NV_IS_HOST, (r = 1;), NV_ANY_TARGET, (r = 5;))
+    NV_DISPATCH_TARGET(NV_NO_TARGET, (this is nothing;), NV_NO_TARGET, (nor is this;))
+    NV_DISPATCH_TARGET(NV_ANY_TARGET, (r *= 2;))
+    return r;
+}
+#ifdef MILLRACE_NV_TARGET
+static_assert((nv::target::is_host || nv::target::is_device).bits == nv::target::any_target.bits, "");
+static_assert((nv::target::provides(nv::target::sm_80) && nv::target::is_exactly(nv::target::sm_75)).bits == 0, "");
+static_assert((!nv::target::any_target).bits == nv::target::no_target.bits, "");
+#endif
+__global__ void kernel(int *p) { p[0] = side(); p[1] = nested(3, 4); p[2] = dispatch(); }
+int main()
+{
+    int *p;
+    cudaMallocManaged(&p, 12);
+    kernel<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+    printf("%d %d %d %d %d %d\\n", p[0], p[1], p[2], side(), nested(3, 4), dispatch());
+    return 0;
+}
+""", "main.c": "#include <nv/target>\nint main(void)\n{\n    NV_IF_TARGET(NV_IS_HOST, (return 0;), (return 1;))\n}\n"})
+        for arch, kernel in ("sm_70", "1 97 10"), ("sm_75", "1 97 150"), ("sm_80", "1 104 160"), ("sm_90", "1 104 150"):
+            self.cc("main.cu", "-arch=" + arch, "-o", "program", MILLRACE_CCCL="/nonexistent")
+            self.assertEqual(self.run_it(), kernel + " 2 107 2\n", arch)
+        for words in ("-x", "c"), ("-x", "c++", "-std=c++11"):
+            self.cc(*words, "main.c", "-o", "program", MILLRACE_CCCL="/nonexistent")
+            self.run_it()
+
     def test_nvtx(self):
         """Marks and ranges of programs that a profiler could watch: in CUDA C++, C++ and C, with the answers that there
         are when none does."""
@@ -583,6 +630,43 @@ int main()
         self.assertNotIn(".spelling", listed)
         wrong = self.do(MILLRACE, "cc", "-arch=sm_80", "-I", "deep", "-DWRONG", "-c", "my src/t.cu", expect=1)
         self.assertIn("my src/t.cu:16:24: error: use of undeclared identifier 'nothing'", wrong.stderr)
+
+    def test_names_of_ptx_in_asm(self):
+        """One percent sign in front of a register's name, in a source, a header and by macros, as nvcc takes it; operands
+        stay, and so do two signs and what host code has."""
+        (self.path / "lane.h").write_text('__device__ inline unsigned lane() { unsigned r; asm("mov.u32 %0, %laneid;" : "=r"(r)); return r; }\n')
+        self.write({"main.cu": """
+#include "lane.h"
+#include <cstdio>
+#define READ(name) asm volatile("mov.u32 %0, %" #name ";" : "=r"(r[n++]))
+__global__ void kernel(unsigned *p)
+{
+    unsigned r[4], n = 0, sum;
+    unsigned long long time;
+    READ(laneid);
+    READ(ntid.x);
+    asm("{ .reg .u32 %x; mov.u32 %x, %%tid.x; add.u32 %0, %x, %1; }" : "=r"(sum) : "r"(100));
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
+    if (threadIdx.x == 5) { p[0] = r[0]; p[1] = r[1]; p[2] = sum; p[3] = lane(); p[4] = time > 0; }
+}
+int main()
+{
+    unsigned char low = 0;
+#ifdef __x86_64__
+    asm("movb $5, %b0" : "=q"(low));
+#else
+    low = 5;
+#endif
+    unsigned *p;
+    cudaMallocManaged(&p, 20);
+    kernel<<<1, 7>>>(p);
+    cudaDeviceSynchronize();
+    printf("%u %u %u %u %u %d\\n", p[0], p[1], p[2], p[3], p[4], low);
+    return 0;
+}
+"""})
+        self.cc("main.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "5 7 105 5 1 5\n")
 
     def test_shared_variables_of_classes(self):
         """Nobody runs their constructors, as with nvcc; where they are told of by clang one after the other, in a

@@ -29,7 +29,7 @@ bool again_text(const struct request *request, const struct mr_words *common, co
     bool good = step_run(request, &run, NULL) == 0 && file_read(text, &whole) && whole.data;
     step_messages(NULL);
     if (good) {
-        changes = mr_spelling_mend(whole.data, whole.length);
+        changes = mr_spelling_mend(&whole);
         size_t variables = mr_unmade_mend(whole.data, places, &mended);
         good = (first ? changes + variables : variables) > 0 && !mended.failed &&
                file_write(request, text, mended.data, mended.length);

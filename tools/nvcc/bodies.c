@@ -268,7 +268,7 @@ bool bodies_text(const struct request *request, const struct mr_words *words, co
     bool good = preprocess(request, words, source, output) == 0 && file_read(output, &text) && text.data;
     size_t changes = 0;
     if (good) {
-        changes = mr_spelling_mend(text.data, text.length); /* those that macros make */
+        changes = mr_spelling_mend(&text); /* those that macros make */
         changes += bodies_drop(text.data, &less);
     }
     good = changes && !less.failed && file_write(request, output, mr_text_chars(&less), less.length);

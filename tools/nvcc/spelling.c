@@ -107,7 +107,7 @@ static void look_into(struct search *search, const char *path)
     if (!file_read(path, &text) || !text.data)
         goto done;
     add_all_included(search, path, text.data);
-    if (mr_spelling_mend(text.data, text.length)) {
+    if (mr_spelling_mend(&text)) {
         char ending[40];
         snprintf(ending, sizeof ending, ".spelling-%zu", search->done);
         char *copy = step_file(search->request, path, ending);

@@ -44,7 +44,7 @@ enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct m
     enum mr_run_status status =
         strstr(mr_text_chars(&run->messages), "fatal error: ") ? MR_RUN_FAILED : preprocess(run, words, &whole);
     if (status == MR_RUN_DONE && whole.output.data) {
-        changes = mr_spelling_mend(whole.output.data, whole.output.length);
+        changes = mr_spelling_mend(&whole.output);
         status = MR_RUN_FAILED;
         mr_again_words(words, &again);
     }

@@ -98,10 +98,12 @@ static char *copy(const char *text)
 /* A source or header, in a spelling that clang takes. */
 static char *copy_spelt(const char *text)
 {
-    char *copied = copy(text);
-    if (copied)
-        mr_spelling_mend(copied, strlen(copied));
-    return copied;
+    struct mr_text copied = {.data = NULL};
+    mr_text_add(&copied, text, strlen(text));
+    (void)mr_spelling_mend(&copied);
+    if (copied.failed)
+        mr_text_clear(&copied);
+    return copied.data;
 }
 
 static void free_program(struct _nvrtcProgram *program)
