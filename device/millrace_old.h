@@ -5,8 +5,8 @@
 #define MILLRACE_OLD_H
 
 /* The type is also in <device_types.h>, which then leaves it out. */
-#ifndef MILLRACE_DEVICE_TYPES_H
-#define MILLRACE_DEVICE_TYPES_H
+#ifndef __DEVICE_TYPES_H__
+#define __DEVICE_TYPES_H__
 enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
 #endif
 

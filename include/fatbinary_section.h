@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a fat binary lies in a host object: what the C files that fatbinary writes refer to. The runtime library finds
  * the wrapper by its address, other tools by the names of the sections. */
-#ifndef __FATBINARY_SECTION_H__
-#define __FATBINARY_SECTION_H__
+#ifndef fatbinary_section_INCLUDED
+#define fatbinary_section_INCLUDED
 
 #define FATBINC_MAGIC 0x466243B1
 #define FATBINC_VERSION 1        /* the last field is not used */

@@ -3,8 +3,8 @@
  *
  * Versions 12 and 13 of the library share it. docs/linking.md tells which inputs and options Millrace's takes. A handle may be used by one thread at a
  * time; different handles link at once. */
-#ifndef MILLRACE_NVJITLINK_H
-#define MILLRACE_NVJITLINK_H
+#ifndef nvJitLink_INCLUDED
+#define nvJitLink_INCLUDED
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *
  * Versions 12 and 13 of the library share it. docs/nvrtc.md tells what Millrace's does with each option. A program handle may be used by one thread
  * at a time; different programs compile at once. */
-#ifndef MILLRACE_NVRTC_H
-#define MILLRACE_NVRTC_H
+#ifndef __NVRTC_H__
+#define __NVRTC_H__
 
 #include <stdlib.h>
 

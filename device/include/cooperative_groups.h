@@ -5,8 +5,8 @@
  * a coalesced group's go through the lane of the n-th bit. Tiles of several warps are in millrace_large_tiles.h, clusters in millrace_cluster.h;
  * reduce and scan are in headers of their own, as are asynchronous copies. All is in a namespace __v1, as in the toolkit, for NVIDIA's C++ headers (CCCL) name
  * groups there before this header does. */
-#ifndef MILLRACE_COOPERATIVE_GROUPS_H
-#define MILLRACE_COOPERATIVE_GROUPS_H
+#ifndef _COOPERATIVE_GROUPS_H_
+#define _COOPERATIVE_GROUPS_H_
 
 #define MR_MEMBER __attribute__((device, always_inline)) inline
 

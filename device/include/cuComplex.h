@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Complex numbers in two floats or two doubles, for kernels and for the host, in C and C++. Quotients and sizes are scaled, so they overflow only
  * where the result does. */
-#ifndef MILLRACE_CUCOMPLEX_H
-#define MILLRACE_CUCOMPLEX_H
+#ifndef CU_COMPLEX_H_
+#define CU_COMPLEX_H_
 
 #include "vector_types.h"
 

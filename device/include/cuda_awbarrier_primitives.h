@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers in shared memory whose arrivals and waits are apart: mbarrier from sm_80 on, atomics from sm_70 on. */
-#ifndef MILLRACE_CUDA_AWBARRIER_PRIMITIVES_H
-#define MILLRACE_CUDA_AWBARRIER_PRIMITIVES_H
+#ifndef _CUDA_AWBARRIER_PRIMITIVES_H_
+#define _CUDA_AWBARRIER_PRIMITIVES_H_
 
 typedef unsigned long long __mbarrier_t;
 typedef unsigned long long __mbarrier_token_t;

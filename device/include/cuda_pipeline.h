@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvcuda::experimental::pipeline: copies from global to shared memory in stages, over cuda_pipeline_primitives.h. */
-#ifndef MILLRACE_CUDA_PIPELINE_H
-#define MILLRACE_CUDA_PIPELINE_H
+#ifndef _CUDA_PIPELINE_H_
+#define _CUDA_PIPELINE_H_
 #include <cuda_pipeline_primitives.h>
 
 namespace nvcuda {

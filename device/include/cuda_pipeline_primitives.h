@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies from global to shared memory that go on while the thread does other things, one per call, in groups: cp.async from sm_80 on, plain copies before. */
-#ifndef MILLRACE_CUDA_PIPELINE_PRIMITIVES_H
-#define MILLRACE_CUDA_PIPELINE_PRIMITIVES_H
+#ifndef _CUDA_PIPELINE_PRIMITIVES_H_
+#define _CUDA_PIPELINE_PRIMITIVES_H_
 #include <cuda_awbarrier_primitives.h>
 
 #define MR_PIPELINE static __device__ __inline__ __attribute__((always_inline))

@@ -5,8 +5,8 @@
  *
  * A state belongs to one thread at a time. Not here: MTGP32 and curand_discrete, whose tables the host library makes.
  */
-#ifndef MILLRACE_CURAND_KERNEL_H
-#define MILLRACE_CURAND_KERNEL_H
+#ifndef CURAND_KERNEL_H_
+#define CURAND_KERNEL_H_
 
 #include "millrace_curand_jumps.h"
 #include "millrace_curand_states.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What surface objects are made with, for C, C++ and CUDA C++. */
-#ifndef MILLRACE_SURFACE_TYPES_H
-#define MILLRACE_SURFACE_TYPES_H
+#ifndef __SURFACE_TYPES_H__
+#define __SURFACE_TYPES_H__
 
 #define cudaSurfaceType1D 0x01
 #define cudaSurfaceType1DLayered 0xF1

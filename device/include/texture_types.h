@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What texture objects are made with, for C, C++ and CUDA C++. */
-#ifndef MILLRACE_TEXTURE_TYPES_H
-#define MILLRACE_TEXTURE_TYPES_H
+#ifndef __TEXTURE_TYPES_H__
+#define __TEXTURE_TYPES_H__
 
 #define cudaTextureType1D 0x01
 #define cudaTextureType1DLayered 0xF1

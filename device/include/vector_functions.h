@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* make_int4(1, 2, 3, 4) and its like, for C, C++ and CUDA C++. */
-#ifndef MILLRACE_VECTOR_FUNCTIONS_H
-#define MILLRACE_VECTOR_FUNCTIONS_H
+#ifndef __VECTOR_FUNCTIONS_H__
+#define __VECTOR_FUNCTIONS_H__
 
 #include "vector_types.h"
 

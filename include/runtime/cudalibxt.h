@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptors of memory on several GPUs, for libraries. */
-#ifndef MILLRACE_CUDALIBXT_H
-#define MILLRACE_CUDALIBXT_H
+#ifndef _CUDA_LIB_XT_H_
+#define _CUDA_LIB_XT_H_
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How device functions round. */
-#ifndef MILLRACE_DEVICE_TYPES_H
-#define MILLRACE_DEVICE_TYPES_H
+#ifndef __DEVICE_TYPES_H__
+#define __DEVICE_TYPES_H__
 
 #include "host_defines.h"
 

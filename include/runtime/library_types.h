@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Types that libraries share: types of elements, parts of versions. */
-#ifndef MILLRACE_LIBRARY_TYPES_H
-#define MILLRACE_LIBRARY_TYPES_H
+#ifndef __LIBRARY_TYPES_H__
+#define __LIBRARY_TYPES_H__
 
 /* Types of elements. */
 typedef enum cudaDataType_t {

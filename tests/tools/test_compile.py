@@ -631,6 +631,24 @@ int main()
         wrong = self.do(MILLRACE, "cc", "-arch=sm_80", "-I", "deep", "-DWRONG", "-c", "my src/t.cu", expect=1)
         self.assertIn("my src/t.cu:16:24: error: use of undeclared identifier 'nothing'", wrong.stderr)
 
+    def test_names_that_headers_define(self):
+        """Sources ask which headers came before them (NVIDIA's helper_cuda.h does), by the names that the toolkit's
+        headers define."""
+        names = {
+            "cuda.h": "__cuda_cuda_h__", "cuda_runtime.h": "__CUDA_RUNTIME_H__", "cuda_runtime_api.h": "__CUDA_RUNTIME_API_H__", "driver_types.h": "__DRIVER_TYPES_H__",
+            "vector_types.h": "__VECTOR_TYPES_H__", "vector_functions.h": "__VECTOR_FUNCTIONS_H__", "library_types.h": "__LIBRARY_TYPES_H__", "texture_types.h": "__TEXTURE_TYPES_H__",
+            "surface_types.h": "__SURFACE_TYPES_H__", "device_types.h": "__DEVICE_TYPES_H__", "math_constants.h": "__MATH_CONSTANTS_H__", "cuComplex.h": "CU_COMPLEX_H_",
+            "cuda_fp16.h": "__CUDA_FP16_H__", "cuda_bf16.h": "__CUDA_BF16_H__", "nvrtc.h": "__NVRTC_H__", "nvJitLink.h": "nvJitLink_INCLUDED", "cublas_v2.h": "CUBLAS_API_H_",
+            "cublas_api.h": "CUBLAS_API_H_", "cufft.h": "_CUFFT_H_", "cufftXt.h": "_CUFFTXT_H_", "curand.h": "CURAND_H_", "curand_kernel.h": "CURAND_KERNEL_H_",
+            "cusolverDn.h": "CUSOLVERDN_H_", "cusolverSp.h": "CUSOLVERSP_H_", "cusolver_common.h": "CUSOLVER_COMMON_H_", "cusparse.h": "CUSPARSEAPI", "cusparse_v2.h": "CUSPARSE_H_",
+            "cudnn.h": "CUDNN_H_", "cooperative_groups.h": "_COOPERATIVE_GROUPS_H_", "cuda_pipeline.h": "_CUDA_PIPELINE_H_", "cudaProfiler.h": "cuda_profiler_H",
+        }
+        self.write({"main.cu": "".join(f"#include <{header}>\n#ifndef {name}\n#error {header} does not define {name}\n#endif\n" for header, name in names.items()),
+                    "main.cpp": "".join(f"#include <{header}>\n#ifndef {name}\n#error {header} does not define {name}\n#endif\n"
+                                        for header, name in names.items() if header not in ("curand_kernel.h", "cooperative_groups.h", "cuda_pipeline.h"))})
+        self.cc("main.cu", "-c")
+        self.cc("main.cpp", "-c")
+
     def test_names_of_ptx_in_asm(self):
         """One percent sign in front of a register's name, in a source, a header and by macros, as nvcc takes it; operands
         stay, and so do two signs and what host code has."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies by a group. They are done when the call returns to the thread that did its part; wait makes the parts of all threads visible. */
-#ifndef MILLRACE_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
-#define MILLRACE_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
+#ifndef _COOPERATIVE_GROUPS_MEMCPY_ASYNC
+#define _COOPERATIVE_GROUPS_MEMCPY_ASYNC
 #include <cooperative_groups.h>
 
 namespace cooperative_groups { namespace __v1 {

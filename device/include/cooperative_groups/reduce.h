@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions over tiles and coalesced groups, and the operations that reduce and scan take. */
-#ifndef MILLRACE_COOPERATIVE_GROUPS_REDUCE_H
-#define MILLRACE_COOPERATIVE_GROUPS_REDUCE_H
+#ifndef _COOPERATIVE_GROUPS_REDUCE_H
+#define _COOPERATIVE_GROUPS_REDUCE_H
 #include <cooperative_groups.h>
 
 namespace cooperative_groups { namespace __v1 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scans over tiles and coalesced groups: each thread gets what the threads up to it (inclusive) or before it (exclusive) make together. */
-#ifndef MILLRACE_COOPERATIVE_GROUPS_SCAN_H
-#define MILLRACE_COOPERATIVE_GROUPS_SCAN_H
+#ifndef _COOPERATIVE_GROUPS_SCAN_H
+#define _COOPERATIVE_GROUPS_SCAN_H
 #include <cooperative_groups/reduce.h>
 
 namespace cooperative_groups { namespace __v1 {
