@@ -5,14 +5,13 @@
  * Host code has asm statements, too. There a name of a register has two percent signs already, and one in front of a
  * letter and a number is an operand with a modifier (`%b0`). So such a short name is doubled only where the text
  * declares registers, which only PTX does. */
-#include "ptx/spelling.h"
+#include "ptx/spelling_asm.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "ptx/cxx_text.h"
-#include "ptx/spelling_asm.h"
 
 #define STRINGS_MAX 512 /* of one statement; more are left as they are */
 
