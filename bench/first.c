@@ -155,15 +155,33 @@ static void put_sort(FILE *file)
     fputs("ret;\n}\n", file);
 }
 
+/* A loop with 1,200 branches of which lanes go either way, and 64 values that live across them: what a sort in blocks
+ * becomes whose items are unrolled with a test of the range for each. */
+static void put_branches(FILE *file)
+{
+    put_head(file, "k0");
+    for (unsigned i = 0; i < 64; i++)
+        fprintf(file, "ld.global.u32 %%r%u, [%%rd3+%u];\n", 100 + i, i * 512);
+    fputs("mov.u32 %r6, 0;\nL:\n", file);
+    for (unsigned i = 0; i < 1200; i++) {
+        unsigned a = 100 + i % 64, b = 100 + i * 7 % 64;
+        fprintf(file,
+                "setp.lt.u32 %%p1, %%r%u, %%r%u;\n@%%p1 bra S%u;\nadd.s32 %%r%u, %%r%u, %%r%u;\nst.shared.u32 "
+                "[%%r5+%u], %%r%u;\nS%u:\n",
+                a, b, i, a, a, b, i % 24 * 512, a, i);
+    }
+    fputs("bar.sync 0;\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p2, %r6, %r1;\n@%p2 bra L;\n", file);
+    for (unsigned i = 0; i < 64; i++)
+        fprintf(file, "st.global.u32 [%%rd3+%u], %%r%u;\n", i * 512, 100 + i);
+    fputs("ret;\n}\n", file);
+}
+
 static const struct {
     const char *name;
     void (*put)(FILE *file);
     unsigned kernels;
-} modules[] = {{"straight", put_straight, 1},
-               {"many", put_many, 48},
-               {"matrix", put_matrix, 1},
-               {"switch", put_switch, 1},
-               {"sort", put_sort, 1}};
+} modules[] = {{"straight", put_straight, 1}, {"many", put_many, 48}, {"matrix", put_matrix, 1},
+               {"switch", put_switch, 1},     {"sort", put_sort, 1},  {"branches", put_branches, 1}};
 
 static void launch_all(CUmodule module, unsigned kernels)
 {
