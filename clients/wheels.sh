@@ -20,6 +20,7 @@ cupy_programs
 check "cupy_linalg_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_linalg_check.py"
 check "cupy_fft_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_fft_check.py"
 check "cupy_sparse_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_sparse_check.py"
+check "cupy_nccl_check.py" env MILLRACE_DEVICES=2 "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_nccl_check.py"
 check "xgboost_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/xgboost_check.py"
 for name in ctranslate2 bitsandbytes; do
     check "${name}_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/${name}_check.py"

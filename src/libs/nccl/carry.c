@@ -12,6 +12,7 @@
 #define IS_NAN(x) false
 #define T int8_t
 #define U uint32_t
+#define D int32_t
 #define NAME sum_int8
 #include "libs/nccl/sums.inc"
 #undef T
@@ -26,39 +27,50 @@
 #include "libs/nccl/sums.inc"
 #undef T
 #undef NAME
+#undef D
 #define T uint32_t
+#define D uint32_t
 #define NAME sum_uint32
 #include "libs/nccl/sums.inc"
 #undef T
 #undef U
+#undef D
 #undef NAME
 #define T int64_t
 #define U uint64_t
+#define D int64_t
 #define NAME sum_int64
 #include "libs/nccl/sums.inc"
 #undef T
 #undef NAME
+#undef D
 #define T uint64_t
+#define D uint64_t
 #define NAME sum_uint64
 #include "libs/nccl/sums.inc"
 #undef T
 #undef U
+#undef D
 #undef NAME
 #undef IS_NAN
 #define IS_NAN(x) ((x) != (x))
 #define T float
 #define U float
+#define D float
 #define NAME sum_float
 #include "libs/nccl/sums.inc"
 #undef T
 #undef U
+#undef D
 #undef NAME
 #define T double
 #define U double
+#define D double
 #define NAME sum_double
 #include "libs/nccl/sums.inc"
 #undef T
 #undef U
+#undef D
 #undef NAME
 
 size_t mr_nccl_size(unsigned type)
