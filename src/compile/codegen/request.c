@@ -179,7 +179,6 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     cg_lines_end(unit);
     if (unit->request->want_ir)
         result->ir_text = print_module(unit);
-    cg_promote(unit);
     if (!cg_optimise(unit))
         return false;
     cg_mend(unit);

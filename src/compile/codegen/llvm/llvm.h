@@ -7,8 +7,8 @@
  * kept for the next request.
  *
  *   target.c       the machine
- *   promote.c      slots to values, where that takes LLVM long
  *   optimise.c     LLVM's passes over the finished module
+ *   promote.c      before them: slots to values, where that takes LLVM long
  *   mend.c         around two of their mistakes
  *   constants.c    constants of long functions, in a table of our own
  *   cut.c          long blocks, in pieces
@@ -27,7 +27,7 @@
 bool cg_machine_take(struct cg_unit *unit);
 void cg_machine_give(struct cg_unit *unit);
 
-void cg_promote(struct cg_unit *unit); /* does nothing where memory is short */
+void cg_promote(struct cg_unit *unit); /* of cg_optimise, of a module that is well formed; nothing if memory is short */
 bool cg_optimise(struct cg_unit *unit); /* false with an error */
 void cg_mend(struct cg_unit *unit);
 bool cg_constants(struct cg_unit *unit); /* false with an error when memory is short */

@@ -39,6 +39,7 @@ bool cg_optimise(struct cg_unit *unit)
         return false;
     }
     LLVMDisposeMessage(message);
+    cg_promote(unit);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
