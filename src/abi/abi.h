@@ -28,7 +28,7 @@
 #define MR_LANE_STACK \
     8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's \
              limit comes on top */
-#define MR_ABI_VERSION 20   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 21   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to
  * notice soon that a context has failed. */
@@ -363,8 +363,8 @@ struct mr_block {
     const uint64_t *access; /* and the address of each lane of `warp` */
     struct mr_note *notes; /* of the warp at hand, by site; only for code that makes notes (mr_code.sites) */
     uint32_t site; /* such code's, before it calls a service that touches memory of its own accord */
-    uint32_t left_wait; /* code sets it to 1 when lanes have left a loop that waits, and no such loop is around it, or
-                           have changed memory in one */
+    uint32_t left_wait; /* code sets it to 1 when lanes have left a loop that waits, and no such loop is around it */
+    uint32_t changed_wait; /* likewise when they have changed memory in one, and may get further by it */
 };
 
 /* Flags of compiled code. */

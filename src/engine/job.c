@@ -180,13 +180,13 @@ void mr_job_enter(struct mr_job *job)
         cool(job);
 }
 
-bool mr_job_is_stuck(struct mr_job *job, struct mr_runner *self, bool moved)
+bool mr_job_is_stuck(struct mr_job *job, struct mr_runner *self, bool left)
 {
     if (!counts_stuck(job))
         return !self->noted;
-    if (self->stuck == moved) {
-        self->stuck = !moved;
-        if (moved)
+    if (self->stuck == left) {
+        self->stuck = !left;
+        if (left)
             atomic_fetch_sub_explicit(&job->stuck, 1, memory_order_relaxed);
         else
             atomic_fetch_add_explicit(&job->stuck, 1, memory_order_relaxed);

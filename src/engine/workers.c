@@ -308,13 +308,13 @@ void mr_engine_revive(void)
     mr_call_make(call);
 }
 
-void mr_engine_takeover(bool moved)
+void mr_engine_takeover(bool left)
 {
     struct mr_runner *self = runner_self;
     if (!self)
         return;
     struct mr_job *job = self->job;
-    bool wants = job && mr_job_is_stuck(job, self, moved);
+    bool wants = job && mr_job_is_stuck(job, self, left);
     if (self->noted && !wants)
         return;
     struct mr_call call = {0};

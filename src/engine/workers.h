@@ -114,7 +114,7 @@ struct mr_runner *mr_runner_self(void);
 
 /* Called by a thread whose block can only wait (through mr_engine_note_waiting): other work gets another thread, and so
  * do the job's other blocks if all blocks under way can only wait. */
-void mr_engine_takeover(bool moved);
+void mr_engine_takeover(bool left);
 /* Takes that back when the command or chunk has ended; only if self->noted. */
 void mr_runner_settle(struct mr_runner *self);
 
@@ -122,11 +122,12 @@ void mr_runner_settle(struct mr_runner *self);
 struct mr_job *mr_job_best(void);
 /* Makes an open job one that workers look for. Lock held. */
 void mr_job_heat(struct mr_job *job);
-/* The caller's block can only wait; `moved`: it did not do so all the time since the latest call. Whether another
- * thread shall come in: where blocks may need one another, if no block that is under way does anything but wait. (What
- * they wait for is then a block that has not begun. Another thread would only get into the way of those that get on.)
- */
-bool mr_job_is_stuck(struct mr_job *job, struct mr_runner *self, bool moved);
+/* The caller's block can only wait; `left`: since the latest call, lanes of it have left a loop that waits. Whether
+ * another thread shall come in: where blocks may need one another, if all blocks that are under way wait, and none lets
+ * lanes go on. (What they wait for is then a block that has not begun. Another thread would only get into the way of
+ * those that get on.) A block that changes memory while it waits, and no more, does not get on: it may say that it is
+ * alive. */
+bool mr_job_is_stuck(struct mr_job *job, struct mr_runner *self, bool left);
 /* Counts the caller into a hot job. Workers look for it no longer if that makes as many threads as there are
  * processors. Lock held. */
 void mr_job_enter(struct mr_job *job);

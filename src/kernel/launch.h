@@ -41,8 +41,8 @@ struct mr_launch *mr_launch_copy(const struct mr_launch *launch) __attribute__((
 void mr_launch_renew(struct mr_launch *launch);
 
 /* Set by the engine at start-up: called now and then while a block can only wait for what other blocks or streams do;
- * `moved`: since the latest call, lanes have left a loop that waits, or changed memory in one. */
-extern void (*mr_engine_note_waiting)(bool moved);
+ * `left`: since the latest call, lanes have left a loop that waits. */
+extern void (*mr_engine_note_waiting)(bool left);
 
 /* Set once, before any launch: gives a conditional handle a value; false if no run of its graph goes on. Called inside
  * kernels: takes no lock. */

@@ -34,7 +34,7 @@
  * have their turn before the next row's. */
 #define ROW_THREADS 128u
 
-void (*mr_engine_note_waiting)(bool moved);
+void (*mr_engine_note_waiting)(bool left);
 
 static inline uint32_t first_bits(uint32_t count)
 {
@@ -258,9 +258,9 @@ bool mr_executor_yield(struct mr_executor *executor)
     if (++executor->idle_yields >= (uint32_t)__builtin_popcount(executor->runnable)) {
         executor->idle_yields = 0;
         mr_progress_add(&executor->progress->waited);
-        bool moved = executor->block.left_wait != 0;
-        if (moved) {
-            executor->block.left_wait = 0;
+        bool left = executor->block.left_wait != 0;
+        if (left || executor->block.changed_wait) {
+            executor->block.left_wait = executor->block.changed_wait = 0;
             mr_progress_add(&executor->progress->moved);
         }
         if (__builtin_expect(
@@ -270,7 +270,7 @@ bool mr_executor_yield(struct mr_executor *executor)
             mr_fiber_switch(&executor->warps[executor->current].fiber, &executor->home);
         } else {
             if (mr_engine_note_waiting)
-                mr_engine_note_waiting(moved);
+                mr_engine_note_waiting(left);
             sched_yield();
         }
     }
@@ -341,7 +341,7 @@ static void fill_block(struct mr_executor *executor, struct mr_launch *launch, u
     block->grid_workspace = NULL;
     block->warp = 0;
     block->access_bytes = 0;
-    block->left_wait = 0;
+    block->left_wait = block->changed_wait = 0;
 }
 
 CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, uint64_t count,

@@ -11,10 +11,12 @@ static struct {
     _Atomic unsigned begun, done, most;
 } shared;
 
-static void wait_while(struct mr_block *block, bool (*waits)(void))
+static void wait_while(struct mr_block *block, bool (*waits)(void), bool says_so)
 {
-    while (waits())
+    while (waits()) {
+        block->changed_wait = says_so;
         block->runtime->yield(block);
+    }
 }
 
 static bool some_are_missing(void)
@@ -32,16 +34,24 @@ static void kernel_meet(struct mr_block *block, uint32_t first_warp, uint32_t en
 {
     (void)first_warp, (void)end_warp;
     atomic_fetch_add(&shared.begun, 1);
-    wait_while(block, some_are_missing);
+    wait_while(block, some_are_missing, false);
 }
 
-/* The first block holds what the others wait for; it yields, too, but between that it changes memory. */
+/* The same; those that wait change memory again and again. */
+static void kernel_meet_alive(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
+{
+    (void)first_warp, (void)end_warp;
+    atomic_fetch_add(&shared.begun, 1);
+    wait_while(block, some_are_missing, true);
+}
+
+/* The first block holds what the others wait for; it yields, too, but between that lanes go on. */
 static void kernel_hold(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
 {
     (void)first_warp, (void)end_warp;
     atomic_fetch_add(&shared.begun, 1);
     if (block->ctaid[0]) {
-        wait_while(block, is_held);
+        wait_while(block, is_held, false);
         return;
     }
     for (int i = 0; i < ROUNDS; i++) {
@@ -56,6 +66,8 @@ static void kernel_hold(struct mr_block *block, uint32_t first_warp, uint32_t en
 
 static const struct mr_code meet = {
     .function = kernel_meet, .flags = MR_CODE_COOPERATIVE | MR_CODE_WAITS, .stack_bytes = 16384};
+static const struct mr_code meet_alive = {
+    .function = kernel_meet_alive, .flags = MR_CODE_COOPERATIVE | MR_CODE_WAITS, .stack_bytes = 16384};
 static const struct mr_code hold = {
     .function = kernel_hold, .flags = MR_CODE_COOPERATIVE | MR_CODE_WAITS, .stack_bytes = 16384};
 
@@ -74,8 +86,10 @@ static void run(const struct mr_code *code)
 static void test_all_wait(void **state)
 {
     (void)state;
-    for (int round = 0; round < 20; round++)
+    for (int round = 0; round < 20; round++) {
         run(&meet);
+        run(&meet_alive);
+    }
 }
 
 static void test_one_gets_on(void **state)

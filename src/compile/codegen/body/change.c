@@ -2,7 +2,7 @@
 
 /*
  * What is changed in the rounds of a loop that waits. A warp that polls changes nothing in memory; one that takes and
- * gives back locks in such a loop does, and its launch gets further (mr_block.left_wait). Stores count. An atomic
+ * gives back locks in such a loop does, and its launch gets further (mr_block.changed_wait). Stores count. An atomic
  * operation counts if it changes the place: one that takes a lock does, one that finds it taken does not, and neither
  * does one that only asks, as atomicAdd(p, 0). In a steady loop (analysis/steady.c) neither stores count nor atomic
  * operations whose result nobody reads; what counts there is a poll that gives another value than before.
@@ -79,7 +79,7 @@ static LLVMValueRef is_changed(struct cg *g, const struct mr_ptx_inst *inst, LLV
 /* Code that notes that the launch gets further. */
 static void note(struct cg *g)
 {
-    cg_block_store(g, offsetof(struct mr_block, left_wait), LLVMConstInt(g->unit->i32, 1, false));
+    cg_block_store(g, offsetof(struct mr_block, changed_wait), LLVMConstInt(g->unit->i32, 1, false));
 }
 
 /* The same if `changed`, by lane, holds for a lane that runs the instruction. */
