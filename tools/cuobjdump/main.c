@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuobjdump: what device code a file holds, as NVIDIA's says it: an executable, an object, a library, an archive of
- * objects, a fat binary, PTX by itself. Lists, shows and extracts; PTX is decompressed. Machine code is listed and
- * extracted, and not taken apart: nothing here reads it. */
+/* cuobjdump: lists, shows and extracts the device code that a file holds, in the words of NVIDIA's command. The file
+ * may be an executable, an object, a library, an archive of objects, a fat binary, or PTX by itself. An *image* is one
+ * piece of device code in it: PTX, which is decompressed, or machine code, which is listed and extracted but not
+ * disassembled. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ static bool is_wanted(const char *parts, const char *name)
     return false;
 }
 
-/* An entry of PTX or machine code, whose contents are there. */
+/* An image of PTX or machine code, decompressed. */
 static void show(struct walk *walk, const struct mr_ptx_container_entry *entry, const struct mr_ptx_text *content)
 {
     const struct request *request = walk->request;
@@ -228,7 +229,7 @@ static bool is_device_elf(const struct mr_text *bytes)
     return head.e_machine == EM_OF_CUDA;
 }
 
-/* PTX or machine code that is a file of its own is shown like an entry. */
+/* PTX or machine code that is a file of its own is shown like an image in a container. */
 static void look_at_image(struct walk *walk, const struct mr_text *bytes, bool ptx)
 {
     struct mr_ptx_text content = {.text = bytes->data, .length = ptx ? strlen(bytes->data) : bytes->length};

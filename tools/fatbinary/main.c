@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fatbinary: packs PTX, and machine code if there is any, into a fat binary, as compilers and builds call NVIDIA's.
  *
- * What our ptxas writes is PTX, also where its caller names it machine code: it goes in as PTX. Machine code for GPUs
- * goes in as it is, for other drivers; Millrace's takes the PTX beside it. */
+ * A *fat binary* is a container of images: the same device code as PTX, or as machine code for one chip or another. A
+ * driver takes the image that suits its device. Our ptxas writes PTX, even if its caller calls the result machine code,
+ * so it goes in as PTX. Machine code for GPUs goes in as it is, for other drivers; Millrace's takes the PTX beside it.
+ */
 #include <elf.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -159,7 +161,7 @@ static bool read_number(const char *text, unsigned *number)
     char *end;
     unsigned long value = strtoul(text, &end, 10);
     *number = (unsigned)value;
-    /* A letter behind it says that the code is for that chip alone, or for its family. */
+    /* A letter behind the number says that the code is for that chip alone, or for its family. */
     return end != text && value >= 10 && value < 1000 && (!*end || (strchr("af", *end) && !end[1]));
 }
 
@@ -251,8 +253,8 @@ static bool take(void *user, const struct toolkit_option *option, const char *wo
     }
 }
 
-/* The C file. nvcc's host code includes it and registers __fatDeviceText, or, of relocatable code, what bears the
- * module's name. */
+/* The C file. nvcc's host code includes it and registers __fatDeviceText, or with relocatable code the variable that
+ * is named after the module. */
 static bool embed(const struct request *request, const unsigned char *bytes, size_t size)
 {
     struct mr_text text = {.data = NULL};

@@ -42,8 +42,11 @@ static const char *value_of(const char *brief, const char *full, int argc, char 
     size_t length = strlen(full);
     if (strncmp(argv[*at], full, length) == 0 && argv[*at][length] == '=')
         return argv[*at] + length + 1;
-    if ((brief && strcmp(argv[*at], brief) == 0) || strcmp(argv[*at], full) == 0)
-        return *at + 1 < argc ? argv[++*at] : "";
+    if ((brief && strcmp(argv[*at], brief) == 0) || strcmp(argv[*at], full) == 0) {
+        const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
+        *at += next != NULL;
+        return next ? next : "";
+    }
     return NULL;
 }
 

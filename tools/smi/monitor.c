@@ -48,6 +48,15 @@ struct monitor {
     FILE *out;
 };
 
+/* Closes the file of -f, if there is one. False if not all of it could be written. */
+static bool close_file(struct monitor *monitor)
+{
+    FILE *file = monitor->out;
+    bool failed = ferror(file) != 0;
+    monitor->out = stdout;
+    return file == stdout || (fclose(file) == 0 && !failed);
+}
+
 static void stamp(const struct monitor *monitor, const char *date, const char *time)
 {
     if (monitor->date)
@@ -174,8 +183,10 @@ static int read_options(int argc, char **argv, struct monitor *monitor, const ch
             monitor->time = strchr(value, 'T') != NULL;
             break;
         default:
+            (void)close_file(monitor);
             monitor->out = fopen(value, "we");
             if (!monitor->out) {
+                monitor->out = stdout;
                 printf("Cannot write to '%s'.\n", value);
                 return 1;
             }
@@ -184,28 +195,38 @@ static int read_options(int argc, char **argv, struct monitor *monitor, const ch
     return -1;
 }
 
-int smi_monitor(bool of_processes, int argc, char **argv)
+/* The exit status. */
+static int run(struct monitor *monitor, bool of_processes, int argc, char **argv)
 {
-    struct monitor monitor = {.groups = of_processes ? "u" : "puc", .out = stdout};
     const char *devices = NULL;
     double delay = 1;
     long rounds = -1;
-    int status = read_options(argc, argv, &monitor, &devices, &delay, &rounds);
+    int status = read_options(argc, argv, monitor, &devices, &delay, &rounds);
     if (status >= 0)
         return status;
     if (delay < 0.1 || rounds == 0) {
         printf("Invalid combination of input arguments. Please run 'nvidia-smi dmon -h' for help.\n\n");
         return 2;
     }
-    if (!smi_pick(devices, &monitor.devices))
+    if (!smi_pick(devices, &monitor->devices))
         return 6;
     for (long round = 0; round != rounds; round++) {
         if (round)
             usleep((useconds_t)(delay * 1e6));
         if (round % 30 == 0)
-            of_processes ? process_header(&monitor) : device_header(&monitor);
-        of_processes ? process_lines(&monitor) : device_lines(&monitor);
-        fflush(monitor.out);
+            of_processes ? process_header(monitor) : device_header(monitor);
+        of_processes ? process_lines(monitor) : device_lines(monitor);
+        fflush(monitor->out);
     }
     return 0;
+}
+
+int smi_monitor(bool of_processes, int argc, char **argv)
+{
+    struct monitor monitor = {.groups = of_processes ? "u" : "puc", .out = stdout};
+    int status = run(&monitor, of_processes, argc, argv);
+    if (close_file(&monitor) || status)
+        return status;
+    printf("Cannot write all of the file.\n");
+    return 1;
 }

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvidia-smi: what its parts share. The command shows what NVML answers (src/libs/nvml), in the forms that scripts read
- * from NVIDIA's command of that name. What NVML does not support is shown as N/A. */
+/* nvidia-smi: what its parts share. Read this first.
+ *
+ * The command shows what NVML answers (src/libs/nvml), in the forms that scripts read from NVIDIA's command of that
+ * name. What NVML does not support is shown as N/A. There are four forms:
+ *
+ *   table      without arguments (table.c); -L, the list of devices, is there too
+ *   query      --query-gpu and --query-compute-apps: *fields* that the user names, as CSV (query.c, fields.def)
+ *   report     -q: everything, or the *sections* that -d names, as lines or as XML (report.c, report.def)
+ *   monitor    dmon and pmon: a line for each device or process every second, in *groups* of columns (monitor.c)
+ *
+ * A *value* is a function that asks NVML and writes the answer as a text without its unit (values.c). */
 #ifndef MILLRACE_SMI_H
 #define MILLRACE_SMI_H
 

@@ -15,7 +15,8 @@ static const char *with_unit(smi_value *value, nvmlDevice_t device, char text[SM
 {
     if (!value(device, text))
         return "N/A";
-    strcat(text, unit);
+    size_t length = strlen(text);
+    snprintf(text + length, SMI_TEXT - length, "%s", unit);
     return text;
 }
 

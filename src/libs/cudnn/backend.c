@@ -97,7 +97,7 @@ bool mr_attribute_put(struct mr_descriptor *d, cudnnBackendAttributeName_t name,
 {
     struct mr_attribute *a = calloc(1, sizeof *a);
     size_t bytes = (size_t)count * mr_attribute_size(type);
-    if (!a || !(a->elements = malloc(bytes ? bytes : 1))) {
+    if (!a || !(a->elements = calloc(1, bytes ? bytes : 1))) {
         free(a);
         return false;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backend descriptors: lists of attributes that refer to each other, with references. A finalized descriptor doesn't
+/* Backend descriptors: what a graph is described with. A descriptor is a list of attributes, each with a name and
+ * elements: numbers, or other descriptors, to which it holds references. Once it is finalized a descriptor doesn't
  * change any more, so any thread may read it. */
 #ifndef MR_CUDNN_BACKEND_H
 #define MR_CUDNN_BACKEND_H

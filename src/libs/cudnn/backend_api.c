@@ -172,7 +172,7 @@ static bool is_operation(cudnnBackendDescriptorType_t type)
     }
 }
 
-/* What a descriptor of the type can't do without; zeros end the list. */
+/* The attributes that a descriptor of the type must have; zeros end the list. */
 static const struct {
     int type, names[5];
 } wanted[] = {
@@ -277,7 +277,7 @@ cudnnStatus_t mr_cudnn_BackendFinalize(const struct mr_form *form, cudnnBackendD
 
 /* ---- reading ---- */
 
-/* Makes the program's descriptor `to` what `from` is. */
+/* Copies `from` into the program's descriptor `to`. */
 static cudnnStatus_t copy(const struct mr_form *form, struct mr_descriptor *to, const struct mr_descriptor *from)
 {
     MR_POINTER(to);
@@ -309,16 +309,14 @@ static cudnnStatus_t give_config(const struct mr_form *form, const struct mr_des
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Numbers that are not set but follow from what is. */
+/* Numbers that are not set, but follow from those that are. */
 static bool number_of(cudnnBackendAttributeName_t name, int64_t *number)
 {
     switch ((int)name) {
     case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
         *number = 1;
         return true;
-    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
-        *number = 0; /* block.h */
-        return true;
+    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: /* plans have memory of their own: block.h */
     case CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED:
         *number = 0;
         return true;

@@ -252,7 +252,7 @@ static double loop_sum(const struct mr_convolution *c, const int64_t *place)
 {
     const struct mr_tensor *x = &c->x, *w = &c->w, *y = &c->y;
     int space = c->way.space;
-    int64_t per_group = y->dim[1] / c->groups, inputs = w->dim[1], limit[5], index[5] = {0};
+    int64_t per_group = y->dim[1] / c->groups, inputs = w->dim[1], limit[5] = {0}, index[5] = {0};
     double sum = 0;
     /* What is summed over: forward: inputs, kernel; data: outputs of the group, kernel; filter: images, result. */
     limit[0] = c->kind == MR_CONV_FORWARD ? inputs : c->kind == MR_CONV_DATA ? per_group : x->dim[0];

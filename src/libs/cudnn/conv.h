@@ -19,7 +19,7 @@ struct cudnnConvolutionStruct {
     int groups;
     cudnnMathType_t math;
     cudnnReorderType_t reorder;
-    cudnnDataType_t type; /* in which is computed */
+    cudnnDataType_t type; /* that is computed in */
 };
 
 /* y is made of x and w; or x or w of the other two, then they are gradients. */
@@ -28,7 +28,7 @@ struct mr_convolution {
     enum mr_conv_kind kind;
     struct mr_conv_way way;
     struct mr_tensor x, w, y;
-    const void *x_at, *w_at, *y_at; /* the one that kind makes is written */
+    const void *x_at, *w_at, *y_at; /* one of them is written: the result, by the kind */
     double alpha, beta;
     void *workspace; /* of the size that mr_convolution_plan says; NULL: memory of our own */
     struct mr_block *block; /* in which workspace or tensors lie; or NULL. Borrowed from the caller */
@@ -41,7 +41,8 @@ struct mr_convolution {
     struct mr_conv *conv;
 };
 
-/* Checks the tensors against each other, and says how it will be done. The caller drops c->conv. */
+/* Checks the tensors against each other, and plans the convolution: sets what is named above. The caller drops c->conv.
+ */
 cudnnStatus_t mr_convolution_plan(struct mr_convolution *c) __attribute__((warn_unused_result));
 
 /* Submits what was planned to the handle's stream. */

@@ -242,7 +242,7 @@ static cudnnStatus_t gather(const struct mr_form *form, const struct mr_tensor *
         sum += (size_t)lengths[n];
     }
     *bytes = (2 * samples + sum) * sizeof **all;
-    *all = malloc(*bytes);
+    *all = malloc(*bytes + sizeof **all);
     MR_WANT(*all, CUDNN_STATUS_ALLOC_FAILED, "memory is short");
     memcpy(*all, lengths, samples * sizeof **all);
     memcpy(*all + samples, steps, samples * sizeof **all);
@@ -267,7 +267,7 @@ cudnnStatus_t mr_cudnn_CTCLoss(const struct mr_form *form, cudnnHandle_t handle,
         c.dx = gradientsDesc->t;
         c.dx_at = gradients;
     }
-    int *all;
+    int *all = NULL;
     size_t bytes = 0;
     MR_STEP(gather(form, &c.x, hostLabels, hostLabelLengths, hostInputLengths, &all, &bytes));
     cudnnStatus_t status = mr_dnn_submit_more(form->name, handle, (uint64_t)c.x.dim[1], run, &c, sizeof c, all, bytes);

@@ -300,7 +300,8 @@ static bool make_reorder(struct mr_conv *conv)
     return made;
 }
 
-/* oneDNN asks how many threads there are when a primitive is made: each of ours works alone. */
+/* oneDNN asks for the number of threads when a primitive is made. The answer is one: each of our threads works alone.
+ */
 static struct mr_conv *make(const struct mr_conv_key *key)
 {
     struct mr_conv *conv = calloc(1, sizeof *conv);

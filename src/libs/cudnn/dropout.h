@@ -2,8 +2,9 @@
 /* Which elements a dropout keeps.
  *
  * The program's buffer of states has a seed and how many numbers have been drawn. A number follows from the seed and
- * from its place in the row of all numbers, so parts draw without knowing of each other. What draws `count` numbers
- * moves the states on by as many when it is done, in the stream's order: so each replay of a graph draws new ones. */
+ * from its place in the row of all numbers, so parts draw without knowing of each other. Work that draws `count`
+ * numbers moves the states on by as many when it is done, in the stream's order: so each replay of a graph draws new
+ * ones. */
 #ifndef MR_CUDNN_DROPOUT_H
 #define MR_CUDNN_DROPOUT_H
 

@@ -9,7 +9,7 @@
 
 struct mr_place {
     int64_t uid;
-    size_t at; /* in the memory */
+    size_t at; /* bytes from the beginning of the plan's memory */
 };
 
 struct mr_plan {
@@ -17,7 +17,7 @@ struct mr_plan {
     const struct mr_descriptor **operations; /* in the order in which they run */
     size_t bytes; /* of memory */
     size_t places_end; /* where the places end: what operations need for themselves lies behind */
-    int64_t placed; /* virtual tensors, and those given by value */
+    int64_t placed; /* how many places: of virtual tensors, and of those given by value */
     struct mr_place *places;
 };
 
@@ -30,7 +30,7 @@ struct mr_going {
     struct mr_block *block; /* the work's memory, or NULL if it needs none; the records hold it */
     char *workspace; /* its bytes */
     size_t base; /* where in it an operation's own space begins */
-    size_t most; /* of that, what any operation needs */
+    size_t most; /* bytes of that space: what the operation needs that needs most */
     cudnnStatus_t status;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans: which operation comes when, and where in the work's memory what lies.
+/* Plans: the order of the operations, and the places of tensors in the plan's memory.
  *
  * A plan is gone through twice in the same way: once when it is made, which measures the memory and finds out whether
  * everything can be done, and at each execution, which submits the work. */
@@ -69,7 +69,7 @@ static cudnnStatus_t order(const char *function, const struct mr_attribute *oper
             const struct mr_descriptor *op = ((struct mr_descriptor *const *)operations->elements)[i];
             if (done[i])
                 continue;
-            done[i] = true; /* what it writes itself is nothing to wait for */
+            done[i] = true; /* it doesn't wait for what it writes itself */
             if (any_tensor(op, false, waits, &search)) {
                 done[i] = false;
                 continue;

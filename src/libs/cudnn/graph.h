@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Execution plans: a graph's operations in an order in which each finds what it needs, and the memory in which lies
- * what passes between them. */
+/* Execution plans: a graph's operations, in an order in which each finds what it needs, and the memory for what passes
+ * between them. */
 #ifndef MR_CUDNN_GRAPH_H
 #define MR_CUDNN_GRAPH_H
 

@@ -3,7 +3,8 @@
  * operand may have once for all.
  *
  * The shared product (libs/math/product.h) goes by columns. C by rows is its transpose by columns, so the operands
- * change places. What has no dimension without gaps is copied into the operation's own space first. */
+ * change places. A matrix whose elements are contiguous in neither dimension is copied into the operation's own space
+ * first. */
 #include <stdlib.h>
 
 #include "libs/cudnn/kinds.h"
@@ -41,6 +42,12 @@ static bool cuda_type(cudnnDataType_t type, cudaDataType_t *to)
     default:
         return false;
     }
+}
+
+/* Of a transposed matrix. */
+static char other_letter(char letter)
+{
+    return letter == 'N' ? 'T' : 'N';
 }
 
 /* A matrix by columns, as the product takes it: rows are t's dimension `row`. */
@@ -133,8 +140,8 @@ cudnnStatus_t mr_operation_matmul(struct mr_going *going, const struct mr_descri
         p.a.type = p.b.type;
         p.b.type = type;
     }
-    p.transa = turned ? (am.letter == 'N' ? 'T' : 'N') : bm.letter;
-    p.transb = turned ? (bm.letter == 'N' ? 'T' : 'N') : am.letter;
+    p.transa = turned ? other_letter(am.letter) : bm.letter;
+    p.transb = turned ? other_letter(bm.letter) : am.letter;
     p.a.ld = turned ? am.ld : bm.ld;
     p.b.ld = turned ? bm.ld : am.ld;
     p.c.ld = cm.ld;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Normalisation: y = (x - mean) / sqrt(variance + epsilon) * scale + bias, forward, with statistics of x or given
  * ones, and backward. Which elements share statistics, and which share scale and bias, follows from the dimensions of
- * those tensors: so batch, layer, instance and per-activation normalisation are the same here. Of RMS normalisation the
- * mean is 0. */
+ * those tensors: so batch, layer, instance and per-activation normalisation are the same here. RMS normalisation has a
+ * mean of 0. */
 #ifndef MR_CUDNN_NORM_H
 #define MR_CUDNN_NORM_H
 

@@ -182,7 +182,7 @@ cudnnStatus_t mr_cudnn_BatchNormalizationForwardTraining(
         resultSaveInvVariance, NULL, NULL, 0, NULL, 0);
 }
 
-/* dy as a tensor without holes of the workspace: what an activation lets through. */
+/* What an activation lets through of dy: a tensor without holes, in the workspace. */
 static size_t passed_bytes(const struct mr_tensor *dy)
 {
     struct mr_tensor t = *dy;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pooling of planes. A plane is brought into doubles without holes; where several elements of a window are largest, the
- * first counts. */
+ * first one counts. */
 #include "libs/cudnn/pool.h"
 
 #include <math.h>

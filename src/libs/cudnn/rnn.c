@@ -5,6 +5,7 @@
  * it's the other way round. So either way the last states of all steps lie one behind the other. */
 #include "libs/cudnn/rnn.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -83,7 +84,7 @@ int64_t mr_rnn_weights(const struct mr_rnn_shape *s)
 struct places {
     int64_t inputs; /* of layer 1; layer 0's are at 0; the next layers' `between` behind each other */
     int64_t between, first, each;
-    int64_t states, cells, products, d, dr; /* behind the gates; dr is d but for GRU */
+    int64_t states, cells, products, d, dr; /* behind the gates; dr is d except for GRU */
     int64_t all;
 };
 
@@ -433,6 +434,7 @@ static void back_input(const struct block *b, int64_t pseudo, char *dx)
 
 static void data_of_block(const struct block *b)
 {
+    assert(b->back);
     const struct mr_rnn *rnn = b->rnn;
     const struct mr_rnn_shape *s = b->s;
     int64_t h = s->hidden, directions = mr_rnn_directions(s), rows = b->steps * b->rows, size = (int64_t)b->size,

@@ -166,7 +166,7 @@ cudnnStatus_t mr_cudnn_RNNGetClip_v9(const struct mr_form *form, cudnnRNNDescrip
     return mr_cudnn_RNNGetClip_v8(form, rnnDesc, clipMode, NULL, lclip, rclip);
 }
 
-/* There is nothing to be built: one way serves all algorithms. */
+/* Nothing has to be built: all algorithms are computed in the same way. */
 cudnnStatus_t mr_cudnn_BuildRNNDynamic(const struct mr_form *form, cudnnHandle_t handle, cudnnRNNDescriptor_t rnnDesc,
                                        int64_t miniBatch)
 {
@@ -193,7 +193,8 @@ cudnnStatus_t mr_cudnn_GetRNNWeightSpaceSize(const struct mr_form *form, cudnnHa
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* A part of the weights, as a tensor of three dimensions; of none, and NULL, for what isn't there (`at` < 0). The place
+/* A part of the weights, as a tensor of three dimensions; a tensor of none, and NULL, for a part that isn't there
+ * (`at` < 0). The place
  * is only computed: a program may ask with NULL for where the parts begin. */
 static void tell_part(const struct mr_rnn_shape *s, const void *weights, int64_t at, int64_t rows, int64_t columns,
                       struct mr_tensor *t, void **address)
@@ -405,7 +406,8 @@ static cudnnStatus_t take_reserve(const struct mr_form *form, cudnnRNNDescriptor
     rnn->arena = (char *)reserve + HEAD;
     rnn->kept = reserve;
     rnn->dropout = dropout && rnn->shape.layers > 1 ? (double)dropout->p : 0;
-    MR_WANT(rnn->dropout == 0 || dropout->states, CUDNN_STATUS_BAD_PARAM, "the dropout's descriptor has no states");
+    MR_WANT(rnn->dropout == 0 || (dropout && dropout->states), CUDNN_STATUS_BAD_PARAM,
+            "the dropout's descriptor has no states");
     return CUDNN_STATUS_SUCCESS;
 }
 

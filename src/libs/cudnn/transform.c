@@ -16,7 +16,7 @@ struct moving {
     struct mr_rows rows; /* of y */
 };
 
-/* Where a row of y begins in x, but for the place along the row; false where x has nothing for it. */
+/* Where a row of y begins in x, not counting the place along the row; false if x has nothing for it. */
 static bool find(const struct moving *m, int64_t row, int64_t *at)
 {
     bool inside = true;
@@ -57,10 +57,13 @@ static void run(void *record, uint64_t first, uint64_t end)
             int64_t count = m->rows.length - from < MR_LINE ? m->rows.length - from : MR_LINE;
             int64_t to = mr_rows_at(&m->rows, &m->y, row) + from * stride;
             gather(m, inside, at, from, count, line);
-            if (m->beta != 0)
-                mr_line_load(m->y.type, m->y_at, to, stride, count, true, old);
             for (int64_t i = 0; i < count; i++)
-                line[i] = m->alpha * line[i] + (m->beta != 0 ? m->beta * old[i] : 0);
+                line[i] *= m->alpha;
+            if (m->beta != 0) {
+                mr_line_load(m->y.type, m->y_at, to, stride, count, true, old);
+                for (int64_t i = 0; i < count; i++)
+                    line[i] += m->beta * old[i];
+            }
             mr_line_store(m->y.type, m->y_at, to, stride, count, true, line);
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcufftw: FFTW's interface, as programs get it that were moved from FFTW to NVIDIA's library by linking alone. FFTW
- * itself does the work, at once and on the calling thread; its plans are handed to the program as they are.
+/* libcufftw: FFTW's interface, for programs that were moved from FFTW to NVIDIA's library by linking alone. FFTW itself
+ * does the work, at once and on the calling thread; the program gets FFTW's plans as they are.
  *
  * Flags are taken and not used, as by NVIDIA's library: their numbers are not FFTW's. Arrays may be the host's or
  * device memory: before a transform, work in the legacy default stream has ended. */

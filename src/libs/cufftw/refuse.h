@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcufftw has all of its functions, so there is nothing to refuse; what the exports need is the header. */
+/* What the generated exports of a library include: its header, and the functions that it refuses. libcufftw refuses
+ * none. */
 #ifndef MR_CUFFTW_REFUSE_H
 #define MR_CUFFTW_REFUSE_H
 

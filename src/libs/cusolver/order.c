@@ -150,7 +150,7 @@ static bool make_element(struct degrees *d, int i)
     int most = v->row_count;
     for (int e = 0; e < v->element_count; e++)
         most += d->at[v->elements[e]].member_count;
-    v->members = malloc(((size_t)most + 1) * sizeof(int));
+    v->members = calloc((size_t)most + 1, sizeof(int));
     if (!v->members)
         return false;
     d->mark[i] = ++d->stamp;
@@ -232,7 +232,7 @@ static bool start_degrees(struct degrees *d, const struct graph *g)
     size_t room = (size_t)g->n + 1;
     d->n = d->left = d->least = g->n;
     d->at = calloc(room, sizeof *d->at);
-    d->chains = malloc(room * sizeof(int));
+    d->chains = calloc(room, sizeof(int));
     d->mark = calloc(room, sizeof(int));
     d->outside = calloc(room, sizeof(int));
     d->outside_stamp = calloc(room, sizeof(int));
@@ -341,13 +341,12 @@ static void part(struct dissection *d, struct piece piece)
     bool is_whole = reached == size;
     if (is_whole && last < 2)
         return; /* all are neighbours of one: any order */
-    int put = piece.begin, begin = put;
+    int put = piece.begin;
     struct piece made[3];
     int *copy = d->queue + size; /* the queue has room for two */
     memcpy(copy, d->p + piece.begin, (size_t)size * sizeof(int));
     for (int turn = 0; turn < 4; turn++) {
-        begin = put;
-        int its_label = d->labels++;
+        int begin = put, its_label = d->labels++;
         for (int k = 0; k < size; k++) {
             int level = d->level[copy[k]];
             int its_turn = level < 0 ? 2 : last < 2 || level < cut ? 0 : level > cut ? 1 : 3;

@@ -199,8 +199,8 @@ static bool take_shift(struct prepared *p, size_t size, int m, int n, const doub
     size_t room = (size_t)p->rows[m] + (size_t)n + 1;
     struct prepared made = {.order = p->order, .place = p->place};
     made.rows = malloc(((size_t)m + 1) * sizeof(int));
-    made.columns = malloc(room * sizeof(int));
-    made.values = malloc(room * size);
+    made.columns = calloc(room, sizeof(int));
+    made.values = calloc(room, size);
     if (!made.rows || !made.columns || !made.values) {
         free(made.rows);
         free(made.columns);
@@ -313,7 +313,7 @@ static void solve_wide(const struct mr_sparse_factor *f, const void *b, void *x)
 bool mr_sparse_factor_solve(const struct mr_sparse_factor *f, const void *b, void *x)
 {
     size_t size = wide_size(f->type), room = (size_t)(f->m > f->n ? f->m : f->n) + 1;
-    char *side = malloc(room * size), *moved = malloc(room * size), *solution = malloc(room * size);
+    char *side = malloc(room * size), *moved = calloc(room, size), *solution = malloc(room * size);
     bool fine = side && moved && solution;
     if (fine) {
         mr_load(f->type, b, f->m, f->m, 1, true, side);

@@ -97,7 +97,7 @@ nvmlReturn_t mr_nvmlDeviceGetHandleByPciBusId(const char *pciBusId, nvmlDevice_t
     return mr_nvmlDeviceGetHandleByPciBusId_v2(pciBusId, device);
 }
 
-/* A name that is longer than what programs of old have room for is cut for them. */
+/* Older programs get a name that is too long for them cut short. */
 nvmlReturn_t mr_nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned int length)
 {
     char cut[NVML_DEVICE_NAME_V2_BUFFER_SIZE];
@@ -162,7 +162,7 @@ nvmlReturn_t mr_nvmlDeviceGetBusType(nvmlDevice_t device, nvmlBusType_t *type)
     return number(NVML_BUS_TYPE_UNKNOWN, type);
 }
 
-/* Whole devices alone: none is divided into instances. */
+/* No device is divided into instances. */
 nvmlReturn_t mr_nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device, unsigned int *isMigDevice)
 {
     (void)device;
@@ -189,7 +189,7 @@ nvmlReturn_t mr_nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t *p
     return NVML_SUCCESS;
 }
 
-/* No numbers of a maker: there is no such card. */
+/* There is no card, so there are no numbers of its maker. */
 nvmlReturn_t mr_nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
 {
     if (!pci)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of events, and fields. A processor reports none of NVML's events, so a set never has one: who waits gets
+/* Sets of events, and fields. A processor reports none of NVML's events, so a set never has one: a wait gives
  * TIMEOUT. */
 #include <pthread.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ nvmlReturn_t mr_nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long
     return eventTypes == nvmlEventTypeNone ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
 }
 
-/* No field has a value that is known. */
+/* The values of all fields are unknown. */
 nvmlReturn_t mr_nvmlDeviceGetFieldValues(nvmlDevice_t device, int valuesCount, nvmlFieldValue_t *values)
 {
     (void)device;

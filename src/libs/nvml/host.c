@@ -94,7 +94,7 @@ bool mr_nvml_host_temperature(int *celsius)
     return false;
 }
 
-/* The processor's clock stands for that of the multiprocessors; nothing else has one that is known. */
+/* The processor's clock stands for that of the multiprocessors. Other clocks are not known. */
 static bool is_processors(nvmlClockType_t type)
 {
     return type == NVML_CLOCK_GRAPHICS || type == NVML_CLOCK_SM;

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libnvidia-ml: what its files share.
+/* libnvidia-ml: what its files share. Read this first.
  *
- * The library tells of the machine's devices what the driver tells, and who uses them. It opens the driver, but calls
- * two functions of it alone (object/machine.h), so a program that asks here first can still fork and initialise the
- * driver afterwards. What a processor does not have, or the machine does not show, is answered by NOT_SUPPORTED. */
+ * NVML is the library that monitors of GPUs ask, nvidia-smi among them. Here a device is the machine's processors and
+ * memory, as the driver presents them, and the library answers for it from three sources:
+ *
+ *   the driver    what the devices are (library.c, devices.c). It is opened, but only two of its functions are called
+ *                 (object/machine.h), so a program that asks here first can still fork and initialise the driver
+ *                 afterwards
+ *   the kernel    clocks and temperatures (host.c), and which processors and nodes of memory there are (topology.c)
+ *   processes     which of them use a device, and how much of it (use.c): each process with a context says so in a
+ *                 *record of use* (share/use.h)
+ *
+ * A device's *index* here is the machine's number of it, whatever CUDA_VISIBLE_DEVICES says. What a processor does not
+ * have, or the machine does not show, is answered by NOT_SUPPORTED. Functions that have no body in this room are
+ * generated, with that answer. */
 #ifndef MR_LIBS_NVML_H
 #define MR_LIBS_NVML_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How devices lie to processors, memory and each other. A device is all processors and all memory of the machine. */
+/* Which processors and memory are near a device, and how near devices are to each other. A device is all processors
+ * and all memory of the machine. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ nvmlReturn_t mr_nvmlSystemGetTopologyGpuSet(unsigned int cpuNumber, unsigned int
     return NVML_SUCCESS;
 }
 
-/* Devices lie on one board, so to speak, only with themselves; all share the machine's memory. */
+/* A device counts as on the same board as itself. Two different devices share the machine's memory. */
 nvmlReturn_t mr_nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device1, nvmlDevice_t device2,
                                                     nvmlGpuTopologyLevel_t *pathInfo)
 {

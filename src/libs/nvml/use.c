@@ -74,7 +74,7 @@ static nvmlReturn_t list_processes(nvmlDevice_t device, unsigned *count, void *i
     return NVML_SUCCESS;
 }
 
-/* Nothing draws, and there is no server that processes share a device by. */
+/* No process draws graphics, and processes share a device without a server. */
 static nvmlReturn_t no_processes(unsigned *count, const void *infos)
 {
     if (!count || (*count && !infos))
@@ -225,7 +225,7 @@ size_t mr_nvml_busy(const struct mr_nvml_device *device, struct mr_nvml_share *o
     return count;
 }
 
-/* How much of the time memory is read or written is not known; 0 stands for it. */
+/* For how much of the time memory is read or written is not known; the answer is 0. */
 nvmlReturn_t mr_nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *utilization)
 {
     struct mr_nvml_share shares[MR_NVML_PROCESSES];
