@@ -366,9 +366,9 @@ static inline __attribute__((always_inline)) struct mr_chunk *chunk_take(struct 
     size_t block = (size_t)1 << zone->shift;
     if (room < bytes || room > zone->end - zone->base)
         return NULL;
-    unsigned stride = MR_STRIDE_MIN;
-    while (stride < zone->shift && ((size_t)1 << stride) < room)
-        stride++;
+    unsigned stride = MR_STRIDE_MIN; /* the least whose power of two is enough */
+    if (room > (size_t)1 << MR_STRIDE_MIN)
+        stride = 64 - (unsigned)__builtin_clzl(room - 1);
     if (stride >= zone->shift)
         stride = MR_STRIDE_RUN;
     struct mr_chunk *chunk = chunk_kept(zone, stride, bytes, room);

@@ -2,9 +2,10 @@
 /* Which processes use which devices, and how much of their memory: what the management library (libs/nvml) tells.
  *
  * A process that has a context says so in a memfd of a page, its *record*, which it maps and writes as its contexts and
- * its memory come and go. Who wants to know looks through /proc for processes that have such a file open, and reads it
- * there. The system allows that for processes of the same user, and for root. There is no daemon, and nothing is left
- * behind by a process that dies. A process that closes descriptors which are not its own is not seen any more. */
+ * its memory come and go. A process that wants to know looks through /proc for processes that have such a file
+ * open, and reads it there. The system allows that for processes of the same user, and for root. There is no daemon,
+ * and nothing is left behind by a process that dies. A process that closes descriptors which are not its own is not
+ * seen any more. */
 #ifndef MR_SHARE_USE_H
 #define MR_SHARE_USE_H
 
