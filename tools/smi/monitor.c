@@ -45,16 +45,19 @@ struct monitor {
     struct smi_devices devices;
     const char *groups;
     bool date, time;
-    FILE *out;
+    FILE *out, *file; /* file: the one of -f, which is `out` then; or NULL */
 };
 
 /* Closes the file of -f, if there is one. False if not all of it could be written. */
 static bool close_file(struct monitor *monitor)
 {
-    FILE *file = monitor->out;
-    bool failed = ferror(file) != 0;
+    if (!monitor->file)
+        return true;
+    bool failed = ferror(monitor->file) != 0;
+    failed |= fclose(monitor->file) != 0;
+    monitor->file = NULL;
     monitor->out = stdout;
-    return file == stdout || (fclose(file) == 0 && !failed);
+    return !failed;
 }
 
 static void stamp(const struct monitor *monitor, const char *date, const char *time)
@@ -184,7 +187,7 @@ static int read_options(int argc, char **argv, struct monitor *monitor, const ch
             break;
         default:
             (void)close_file(monitor);
-            monitor->out = fopen(value, "we");
+            monitor->out = monitor->file = fopen(value, "we");
             if (!monitor->out) {
                 monitor->out = stdout;
                 printf("Cannot write to '%s'.\n", value);

@@ -314,7 +314,7 @@ static void run_loops(void *record, uint64_t first, uint64_t end)
     void *to = (void *)(c->kind == MR_CONV_FORWARD ? c->y_at : c->kind == MR_CONV_DATA ? c->x_at : c->w_at);
     int64_t plane = mr_tensor_count(t) / t->dim[0] / t->dim[1];
     for (int64_t element = (int64_t)first * plane; element < (int64_t)end * plane; element++) {
-        int64_t place[5], rest = element, at = 0;
+        int64_t place[5] = {0}, rest = element, at = 0;
         for (int i = t->n - 1; i >= 0; i--) {
             place[i] = rest % t->dim[i];
             rest /= t->dim[i];

@@ -140,10 +140,17 @@ cudnnStatus_t mr_operation_matmul(struct mr_going *going, const struct mr_descri
         p.a.type = p.b.type;
         p.b.type = type;
     }
-    p.transa = turned ? other_letter(am.letter) : bm.letter;
-    p.transb = turned ? other_letter(bm.letter) : am.letter;
-    p.a.ld = turned ? am.ld : bm.ld;
-    p.b.ld = turned ? bm.ld : am.ld;
+    if (turned) {
+        p.transa = other_letter(am.letter);
+        p.transb = other_letter(bm.letter);
+        p.a.ld = am.ld;
+        p.b.ld = bm.ld;
+    } else {
+        p.transa = bm.letter;
+        p.transb = am.letter;
+        p.a.ld = bm.ld;
+        p.b.ld = am.ld;
+    }
     p.c.ld = cm.ld;
     const struct mr_tensor *left = turned ? &a : &b, *right = turned ? &b : &a;
     const char *left_at = turned ? a_at : b_at, *right_at = turned ? b_at : a_at;
