@@ -44,17 +44,17 @@ static bool cuda_type(cudnnDataType_t type, cudaDataType_t *to)
     }
 }
 
-/* Of a transposed matrix. */
-static char other_letter(char letter)
-{
-    return letter == 'N' ? 'T' : 'N';
-}
-
 /* A matrix by columns, as the product takes it: rows are t's dimension `row`. */
 struct by_columns {
     char letter;
     int64_t ld;
 };
+
+static struct by_columns transposed(struct by_columns m)
+{
+    m.letter = m.letter == 'N' ? 'T' : 'N';
+    return m;
+}
 
 static bool lies(const struct mr_tensor *t, struct by_columns *m)
 {
@@ -140,17 +140,11 @@ cudnnStatus_t mr_operation_matmul(struct mr_going *going, const struct mr_descri
         p.a.type = p.b.type;
         p.b.type = type;
     }
-    if (turned) {
-        p.transa = other_letter(am.letter);
-        p.transb = other_letter(bm.letter);
-        p.a.ld = am.ld;
-        p.b.ld = bm.ld;
-    } else {
-        p.transa = bm.letter;
-        p.transb = am.letter;
-        p.a.ld = bm.ld;
-        p.b.ld = am.ld;
-    }
+    struct by_columns first = turned ? transposed(am) : bm, second = turned ? transposed(bm) : am;
+    p.transa = first.letter;
+    p.transb = second.letter;
+    p.a.ld = first.ld;
+    p.b.ld = second.ld;
     p.c.ld = cm.ld;
     const struct mr_tensor *left = turned ? &a : &b, *right = turned ? &b : &a;
     const char *left_at = turned ? a_at : b_at, *right_at = turned ? b_at : a_at;
