@@ -1,92 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule: works that live, those of them that are held, host threads, and the choice between these.
- *
- * A chain is what has one priority in a random schedule: the works of a stream, a step of a graph, a host thread. It is
- * named by numbers that are the same in each run: a stream by its place in the order in which the first works of
- * streams came, a step by its node, a thread by its number. Its priority is drawn from seed and name, so that no order
- * of arrival matters. */
-#include "libs/observer/schedule.h"
+/* The schedule: works that live, those of them that are held, and host threads. What comes next is chosen in
+ * schedule_choose.c. */
+#include "libs/observer/schedule_private.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 enum { NO_LIST = UINT32_MAX, FIRST_ROOM = 64 };
-
-struct live {
-    uint64_t work, order; /* order: its number among the works that were queued */
-    uint64_t stream, chain;
-    struct obs_operation_name name; /* node 0 */
-    uint32_t next; /* in its list of the table, or in the free list */
-};
-
-struct held {
-    uint64_t work, node, order, stream, chain;
-    struct obs_operation_name name;
-    enum obs_role role;
-};
-
-struct host {
-    uint64_t wanted;
-    uint32_t thread;
-    enum obs_host host;
-    bool served; /* something was done since it polls */
-};
-
-struct stream {
-    uint64_t id, chain;
-};
-
-struct change {
-    uint64_t at;    /* which decision */
-    uint64_t chain; /* that it made the lowest; 0: not yet reached */
-};
-
-/* How far one of a witness's operations is. */
-struct progress {
-    uint64_t live; /* of its works, those that have not ended */
-    bool left, began, ended;
-};
-
-struct obs_schedule {
-    struct obs_schedule_options options;
-    uint32_t *lists; /* live works by number: first of each list */
-    uint32_t list_count;
-    struct live *live;
-    size_t live_room;
-    size_t live_count;
-    uint32_t free; /* first of the free ones */
-    uint64_t works;
-    struct stream *streams;
-    size_t stream_count, stream_room;
-    struct held *held;
-    size_t held_count, held_room;
-    struct host *hosts;
-    size_t host_count, host_room;
-    struct change changes[OBS_DEPTH_MOST];
-    bool chosen; /* a work was chosen, and has not been asked about since */
-    uint64_t chosen_work, chosen_node;
-    bool open; /* the witness's operation is held no longer, and threads neither */
-    bool over; /* nothing is held */
-    struct progress hold, until;
-    struct { /* the work that the current call has queued last */
-        uint32_t thread, work;
-        uint64_t call;
-    } last;
-    struct obs_schedule_counts counts;
-};
-
-static uint64_t mix(uint64_t value)
-{
-    value += 0x9e3779b97f4a7c15u;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-}
-
-static uint64_t mix_both(uint64_t one, uint64_t other)
-{
-    return mix(mix(one) ^ other);
-}
 
 static bool grow(void **array, size_t *room, size_t wanted, size_t size)
 {
@@ -251,18 +170,6 @@ enum obs_role obs_schedule_code_role(const struct obs_schedule *schedule, uint32
 
 /* ---- asking ---- */
 
-static bool choose(struct obs_schedule *schedule, const struct held *held)
-{
-    const struct obs_operation_name *name = &held->name;
-    schedule->chosen = true;
-    schedule->chosen_work = held->work;
-    schedule->chosen_node = held->node;
-    schedule->counts.decisions++;
-    schedule->counts.trace =
-        mix_both(schedule->counts.trace, mix_both(name->thread, name->call) ^ mix_both(name->work, held->node));
-    return true;
-}
-
 static void note_held(struct obs_schedule *schedule, const struct live *live, uint64_t node, enum obs_role role)
 {
     for (size_t i = 0; i < schedule->held_count; i++)
@@ -332,17 +239,14 @@ static bool look_at(struct progress *progress)
     return progress->ended = true;
 }
 
-static struct host *host_that(struct obs_schedule *schedule, enum obs_host state);
-static enum obs_decision go_on(struct obs_schedule *schedule, enum obs_host stopped);
-
 /* Is `until` done, just now? Then what waited for it may begin: true if there is something. */
 static bool look_at_until(struct obs_schedule *schedule)
 {
     if (!look_at(&schedule->until))
         return false;
-    bool thread = host_that(schedule, OBS_HOST_HELD) != NULL;
+    bool thread = obs_schedule_host_that(schedule, OBS_HOST_HELD) != NULL;
     if (thread)
-        go_on(schedule, OBS_HOST_HELD);
+        obs_schedule_go_on(schedule, OBS_HOST_HELD);
     return thread || schedule->held_count > 0;
 }
 
@@ -448,7 +352,7 @@ bool obs_schedule_gone(struct obs_schedule *schedule, uint32_t thread)
     return look_at_until(schedule);
 }
 
-static struct host *host_that(struct obs_schedule *schedule, enum obs_host state)
+struct host *obs_schedule_host_that(struct obs_schedule *schedule, enum obs_host state)
 {
     for (size_t i = 0; i < schedule->host_count; i++)
         if (schedule->hosts[i].host == state)
@@ -456,24 +360,7 @@ static struct host *host_that(struct obs_schedule *schedule, enum obs_host state
     return NULL;
 }
 
-/* True if some host thread can't go on before something is done. */
-static bool any_waits(struct obs_schedule *schedule)
-{
-    return host_that(schedule, OBS_HOST_WAITS) || host_that(schedule, OBS_HOST_POLLS);
-}
-
-static bool all_wait(const struct obs_schedule *schedule)
-{
-    for (size_t i = 0; i < schedule->host_count; i++)
-        if (schedule->hosts[i].host != OBS_HOST_WAITS && schedule->hosts[i].host != OBS_HOST_POLLS &&
-            schedule->hosts[i].host != OBS_HOST_HELD)
-            return false;
-    return schedule->host_count > 0;
-}
-
-/* The threads that have stopped in this way go on: all of them, because one may wait for another in ways that nobody
- * sees here. */
-static enum obs_decision go_on(struct obs_schedule *schedule, enum obs_host stopped)
+enum obs_decision obs_schedule_go_on(struct obs_schedule *schedule, enum obs_host stopped)
 {
     for (size_t i = 0; i < schedule->host_count; i++)
         if (schedule->hosts[i].host == stopped)
@@ -496,178 +383,12 @@ bool obs_schedule_any(const struct obs_schedule *schedule)
     return schedule->live_count > 0;
 }
 
-/* ---- deciding ---- */
-
-/* Is `one` older than `other`? */
-static bool is_older(const struct held *one, const struct held *other)
-{
-    return one->order != other->order ? one->order < other->order : one->node < other->node;
-}
-
-static const struct held *oldest(const struct obs_schedule *schedule, uint64_t stream)
-{
-    const struct held *found = NULL;
-    for (size_t i = 0; i < schedule->held_count; i++)
-        if ((!stream || schedule->held[i].stream == stream) && (!found || is_older(&schedule->held[i], found)))
-            found = &schedule->held[i];
-    return found;
-}
-
-static const struct held *newest(const struct obs_schedule *schedule)
-{
-    const struct held *found = NULL;
-    for (size_t i = 0; i < schedule->held_count; i++)
-        if (!found || is_older(found, &schedule->held[i]))
-            found = &schedule->held[i];
-    return found;
-}
-
-static const struct held *wanted(const struct obs_schedule *schedule)
-{
-    const struct held *found = NULL;
-    for (size_t i = 0; i < schedule->host_count && !found; i++)
-        if (schedule->hosts[i].host == OBS_HOST_WAITS && schedule->hosts[i].wanted)
-            found = oldest(schedule, schedule->hosts[i].wanted);
-    return found ? found : oldest(schedule, 0);
-}
-
-/* Higher goes first. Chains that a change point has made low are below all others, the latest the lowest. */
-static uint64_t priority(const struct obs_schedule *schedule, uint64_t chain)
-{
-    for (uint32_t i = schedule->options.depth - 1; i-- > 0;)
-        if (schedule->changes[i].chain == chain)
-            return schedule->options.depth - i;
-    return mix_both(schedule->options.seed, chain) | UINT64_C(1) << 63;
-}
-
-static uint64_t host_chain(const struct host *host)
-{
-    return UINT64_C(1) << 32 | host->thread;
-}
-
-/* The chain that goes on at this decision: a held work's, or a stopped thread's if that is higher. */
-static uint64_t highest(struct obs_schedule *schedule, const struct held **held, struct host **host)
-{
-    uint64_t best = 0, chain = 0;
-    *held = NULL;
-    *host = NULL;
-    for (size_t i = 0; i < schedule->held_count; i++) {
-        uint64_t now = priority(schedule, schedule->held[i].chain);
-        if (*held && (now < best || (now == best && !is_older(&schedule->held[i], *held))))
-            continue;
-        best = now;
-        chain = schedule->held[i].chain;
-        *held = &schedule->held[i];
-    }
-    for (size_t i = 0; i < schedule->host_count; i++) {
-        uint64_t now = priority(schedule, host_chain(&schedule->hosts[i]));
-        if (schedule->hosts[i].host != OBS_HOST_STOPS || (chain && now < best))
-            continue;
-        best = now;
-        chain = host_chain(&schedule->hosts[i]);
-        *host = &schedule->hosts[i];
-    }
-    return chain;
-}
-
-static enum obs_decision choose_random(struct obs_schedule *schedule)
-{
-    const struct held *held;
-    struct host *host;
-    uint64_t now = schedule->counts.decisions + 1;
-    uint64_t chain = highest(schedule, &held, &host);
-    if (!chain || (!host && !any_waits(schedule) && !host_that(schedule, OBS_HOST_STOPS)))
-        return OBS_NOTHING;
-    for (uint32_t i = 0; i + 1 < schedule->options.depth; i++)
-        if (!schedule->changes[i].chain && schedule->changes[i].at <= now) {
-            schedule->changes[i].chain = chain;
-            chain = highest(schedule, &held, &host);
-        }
-    if (!host) {
-        assert(held); /* there is a chain */
-        choose(schedule, held);
-        return OBS_WORK;
-    }
-    if (schedule->held_count > 0) { /* else there was nothing to choose between */
-        schedule->counts.decisions++;
-        schedule->counts.trace = mix_both(schedule->counts.trace, host_chain(host));
-    }
-    return go_on(schedule, OBS_HOST_STOPS);
-}
-
-/* The work that a mode takes next, or NULL: none may begin now. */
-static const struct held *next_held(struct obs_schedule *schedule)
-{
-    switch (schedule->options.mode) {
-    case OBS_EAGER:
-        return oldest(schedule, 0);
-    case OBS_LATE:
-        return any_waits(schedule) ? wanted(schedule) : NULL;
-    case OBS_REVERSED:
-        return any_waits(schedule) ? newest(schedule) : NULL;
-    default:
-        return NULL;
-    }
-}
-
-/* A witness holds an operation that everything waits for: it is let go. */
-static bool gives_in(struct obs_schedule *schedule)
-{
-    bool thread = host_that(schedule, OBS_HOST_HELD) != NULL;
-    if (schedule->options.mode != OBS_PLAIN || (schedule->held_count == 0 && !thread) || !all_wait(schedule))
-        return false;
-    if (thread)
-        go_on(schedule, OBS_HOST_HELD);
-    return schedule->open = true;
-}
-
-enum obs_decision obs_schedule_rest(struct obs_schedule *schedule)
-{
-    schedule->chosen = false; /* what was chosen and not asked about is ready no longer */
-    struct host *polls = host_that(schedule, OBS_HOST_POLLS);
-    if (polls && (polls->served || schedule->held_count == 0))
-        return go_on(schedule, OBS_HOST_POLLS);
-    if (polls)
-        polls->served = true;
-    if (gives_in(schedule))
-        return OBS_WORK;
-    if (schedule->options.mode == OBS_RANDOM)
-        return choose_random(schedule);
-    const struct held *next = next_held(schedule);
-    if (next) {
-        choose(schedule, next);
-        return OBS_WORK;
-    }
-    return host_that(schedule, OBS_HOST_STOPS) ? go_on(schedule, OBS_HOST_STOPS) : OBS_NOTHING;
-}
-
-enum obs_decision obs_schedule_overdue(struct obs_schedule *schedule)
-{
-    const struct held *held = oldest(schedule, 0);
-    struct host *host = host_that(schedule, OBS_HOST_STOPS);
-    if (!host)
-        host = host_that(schedule, OBS_HOST_POLLS);
-    if (!host)
-        host = host_that(schedule, OBS_HOST_HELD);
-    if (!held && !host)
-        return OBS_NOTHING;
-    schedule->counts.overdue++;
-    schedule->open |= host && host->host == OBS_HOST_HELD;
-    if (host) /* what it does may be what the works that run wait for */
-        return go_on(schedule, host->host);
-    if (schedule->options.mode == OBS_PLAIN)
-        schedule->open = true;
-    else
-        choose(schedule, held);
-    return OBS_WORK;
-}
-
 bool obs_schedule_open(struct obs_schedule *schedule)
 {
-    bool thread = host_that(schedule, OBS_HOST_HELD) != NULL;
+    bool thread = obs_schedule_host_that(schedule, OBS_HOST_HELD) != NULL;
     schedule->over = true;
     if (thread)
-        go_on(schedule, OBS_HOST_HELD);
+        obs_schedule_go_on(schedule, OBS_HOST_HELD);
     return thread || schedule->held_count > 0;
 }
 

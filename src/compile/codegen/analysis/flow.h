@@ -20,7 +20,7 @@
  *                 every loop is a contiguous range that starts with its head
  *   liveness.c    registers that are live where a block begins
  *   uniformity.c  the class of each register: one scalar, base + lane * stride,
- *                 or a vector
+ *                 or a vector; class.h is the arithmetic of classes
  *   pending.c     pend(B): the blocks that may hold parked lanes while B runs
  *   pair.c        kernels that run two warps as one
  *   waits.c       loops that may wait for another thread
@@ -121,7 +121,7 @@ struct mr_class {
     uint32_t ones; /* UNIFORM, and the base if aligned: bits that may be set, of values of 32 bits */
 };
 
-/* uniformity.c: aligned, and never negative as a signed number. */
+/* Aligned, and never negative as a signed number. */
 bool mr_class_is_small(struct mr_class c);
 
 enum mr_end_kind {
