@@ -36,7 +36,7 @@ struct mr_extent {
     uint64_t source;                       /* imported: what the exporter calls the allocation */
     struct mr_list link;                   /* the pool's extents, or spare ones */
 
-    /* mempool_block.c's, under the pool's lock. */
+    /* mempool_start.c's, under the pool's lock. */
     struct mr_block **at;                  /* by granule: the block that starts there */
     /* Bit i of level 0: a block starts at granule i. Bit i of level k + 1: word i of level k is not 0. */
     uint64_t *starts[MR_EXTENT_LEVELS];

@@ -15,7 +15,8 @@
  * what that stream is known to come after (mr_mempool_view).
  *
  * mempool.c        pools: making, ending, attributes, giving memory back
- * mempool_block.c  blocks: taking, freeing, joining, finding
+ * mempool_block.c  blocks: taking, freeing, joining
+ * mempool_start.c  where blocks start, and the block of an address
  * mempool_guard.c  allocations with guards
  * mempool_share.c  pools and allocations between processes
  *

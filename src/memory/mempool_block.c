@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of memory pools: taking, freeing, splitting, joining, finding.
+/* Blocks of memory pools: taking, freeing, splitting, joining.
  *
  * Free blocks are in bins by size, newest last; a bitmap tells which bins have any, so taking and freeing cost the same
  * however many there are. Waiting blocks are in two lists at once: their stream's lane, where that stream looks first,
  * and the pool's list by age, from which they are freed as their fences are passed. Neighbours that are both free, or
- * both wait for the same stream, are joined.
- *
- * The block of an inner address is found by walking back to the last granule where a block starts, in a bitmap with
- * summaries above it. */
+ * both wait for the same stream, are joined. */
 #include <assert.h>
-#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -20,125 +16,6 @@
 #define LANE_SEARCH 64      /* waiting blocks of the own stream to look at */
 #define VIEW_SEARCH 512     /* waiting blocks of other streams to look at */
 #define REAP_FEW 4
-#define AT_PAGES ((size_t)1 << 20) /* bytes from which a table is pages of its own */
-
-/* ---- where blocks start ---- */
-
-/* Bytes of extent->at. Fresh pages where they are many: those that no block starts in are never touched. */
-static size_t at_size(const struct mr_extent *extent)
-{
-    return extent->size / MR_GRANULE * sizeof(struct mr_block *);
-}
-
-static struct mr_block **at_new(const struct mr_extent *extent)
-{
-    if (at_size(extent) < AT_PAGES)
-        return mr_calloc(1, at_size(extent));
-    void *pages = mmap(NULL, at_size(extent), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return pages == MAP_FAILED ? NULL : pages;
-}
-
-static void at_free(struct mr_extent *extent)
-{
-    if (extent->at && at_size(extent) >= AT_PAGES)
-        munmap(extent->at, at_size(extent));
-    else
-        mr_free(extent->at);
-    extent->at = NULL;
-}
-
-static bool starts_new(struct mr_extent *extent)
-{
-    size_t bits = extent->size / MR_GRANULE, total = 0, words[MR_EXTENT_LEVELS];
-    unsigned levels = 0;
-    do {
-        bits = (bits + 63) / 64;
-        words[levels++] = bits;
-        total += bits;
-    } while (bits > 1 && levels < MR_EXTENT_LEVELS);
-    extent->at = at_new(extent);
-    uint64_t *memory = mr_calloc(total, sizeof(uint64_t));
-    if (!extent->at || !memory) {
-        at_free(extent);
-        mr_free(memory);
-        return false;
-    }
-    extent->levels = levels;
-    for (unsigned i = 0; i < levels; i++) {
-        extent->starts[i] = memory;
-        memory += words[i];
-    }
-    return true;
-}
-
-static void starts_free(struct mr_extent *extent)
-{
-    at_free(extent);
-    mr_free(extent->starts[0]);
-    extent->starts[0] = NULL;
-    extent->levels = 0;
-}
-
-static void start_set(struct mr_extent *extent, uint32_t granule, struct mr_block *block)
-{
-    extent->at[granule] = block;
-    size_t i = granule;
-    for (unsigned level = 0; level < extent->levels; level++, i >>= 6)
-        extent->starts[level][i >> 6] |= (uint64_t)1 << (i & 63);
-}
-
-static void start_clear(struct mr_extent *extent, uint32_t granule)
-{
-    extent->at[granule] = NULL;
-    size_t i = granule;
-    for (unsigned level = 0; level < extent->levels; level++, i >>= 6) {
-        extent->starts[level][i >> 6] &= ~((uint64_t)1 << (i & 63));
-        if (extent->starts[level][i >> 6])
-            break;
-    }
-}
-
-/* The last start at or before a granule. There always is one: granule 0. */
-static size_t start_before(const struct mr_extent *extent, size_t granule)
-{
-    size_t i = granule;
-    unsigned level = 0;
-    for (;;) {
-        uint64_t word = extent->starts[level][i >> 6] & (~(uint64_t)0 >> (63 - (i & 63)));
-        if (word) {
-            i = (i & ~(size_t)63) + (63 - (size_t)__builtin_clzll(word));
-            break;
-        }
-        if ((i >> 6) == 0)
-            return 0;
-        i = (i >> 6) - 1;     /* the words before this one */
-        level++;
-    }
-    while (level-- > 0)
-        i = (i << 6) + (63 - (size_t)__builtin_clzll(extent->starts[level][i]));
-    return i;
-}
-
-struct mr_block *mr_block_at(struct mr_extent *extent, uintptr_t address)
-{
-    uintptr_t offset = address - extent->base - extent->shift;
-    struct mr_block *block =
-        offset >= extent->size || offset % MR_GRANULE || !extent->at ? NULL : extent->at[offset / MR_GRANULE];
-    return block && block->state == MR_BLOCK_LIVE ? block : NULL;
-}
-
-struct mr_block *mr_block_around(struct mr_extent *extent, uintptr_t address)
-{
-    if (!extent->at)
-        return NULL;
-    uintptr_t offset = address - extent->base - extent->shift;
-    if (offset >= extent->size)
-        return NULL;
-    struct mr_block *block = extent->at[start_before(extent, offset / MR_GRANULE)];
-    if (block->state != MR_BLOCK_LIVE || offset - (uintptr_t)block->start * MR_GRANULE >= block->size)
-        return NULL;
-    return block;
-}
 
 /* ---- records ---- */
 
@@ -241,7 +118,7 @@ static void bin_take(struct mr_mempool *pool, struct mr_block *block)
 /* Makes `gone`, which follows `block`, part of it. The record is spare then; it is in no list. */
 static void absorb(struct mr_mempool *pool, struct mr_block *block, struct mr_block *gone)
 {
-    start_clear(gone->extent, gone->start);
+    mr_start_clear(gone->extent, gone->start);
     block->count += gone->count;
     block->after = gone->after;
     if (gone->after)
@@ -312,7 +189,7 @@ static struct mr_block *cut(struct mr_mempool *pool, struct mr_block *block, uin
         block->after->before = rest;
     block->after = rest;
     block->count = count;
-    start_set(rest->extent, rest->start, rest);
+    mr_start_set(rest->extent, rest->start, rest);
     return rest;
 }
 
@@ -635,7 +512,7 @@ static void make_empty(struct mr_mempool *pool, struct mr_block *block)
 static bool add(struct mr_mempool *pool, struct mr_extent *extent, struct mr_block **out)
 {
     struct mr_block *block = block_new(pool);
-    if (!block || !starts_new(extent)) {
+    if (!block || !mr_starts_new(extent)) {
         if (block)
             block_spare(pool, block);
         return false;
@@ -645,7 +522,7 @@ static bool add(struct mr_mempool *pool, struct mr_extent *extent, struct mr_blo
     block->count = (uint32_t)(extent->size / MR_GRANULE);
     block->before = block->after = NULL;
     block->fence = (struct mr_fence){0};
-    start_set(extent, 0, block);
+    mr_start_set(extent, 0, block);
     mr_list_append(&pool->extents, &extent->link);
     atomic_store_explicit(&extent->pool, pool, memory_order_release);
     *out = block;
@@ -766,7 +643,7 @@ void mr_blocks_remove(struct mr_mempool *pool, struct mr_extent *extent)
             mr_list_remove(&block->link);
         block_spare(pool, block);
     }
-    starts_free(extent);
+    mr_starts_free(extent);
     mr_list_remove(&extent->link);
     atomic_store_explicit(&extent->pool, NULL, memory_order_release);
 }

@@ -125,12 +125,22 @@ bool mr_blocks_reap(struct mr_mempool *pool, size_t most);
 bool mr_blocks_add_live(struct mr_mempool *pool, struct mr_extent *extent, size_t size)
     __attribute__((warn_unused_result));
 
+/* Gives a pool's spare records back, at its end. */
+void mr_blocks_end(struct mr_mempool *pool);
+
+/* mempool_start.c. Lock held for all. */
+
+/* Makes the extent's tables, in which no block starts; false when memory is short. Gives them back. */
+bool mr_starts_new(struct mr_extent *extent) __attribute__((warn_unused_result));
+void mr_starts_free(struct mr_extent *extent);
+
+/* A block starts at the granule; none does any more. */
+void mr_start_set(struct mr_extent *extent, uint32_t granule, struct mr_block *block);
+void mr_start_clear(struct mr_extent *extent, uint32_t granule);
+
 /* The live block that starts at the address, or contains it; NULL if there is none. */
 struct mr_block *mr_block_at(struct mr_extent *extent, uintptr_t address);
 struct mr_block *mr_block_around(struct mr_extent *extent, uintptr_t address);
-
-/* Gives a pool's spare records back, at its end. */
-void mr_blocks_end(struct mr_mempool *pool);
 
 /* mempool_guard.c. Lock held. */
 
