@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record of a schedule, which schedule.c keeps and schedule_choose.c chooses from.
+/* The record of a schedule, which schedule_state.c keeps and schedule_choose.c chooses from.
  *
  * A chain is what has one priority in a random schedule: the works of a stream, a step of a graph, a host thread. It is
  * named by numbers that are the same in each run: a stream by its place in the order in which the first works of
