@@ -132,7 +132,7 @@ static const struct {
     const char *words[6], *what;
 } choices[] = {
     {MR_SETTING_LOG, {"off", "error", "warn", "info", "debug"}, "is no level (off, error, warn, info, debug)"},
-    {MR_SETTING_PERF, {"map", "jitdump", "off"}, "is none of map, jitdump and off"},
+    {MR_SETTING_PERF, {"map", "jitdump", "off"}, "is not map, jitdump or off"},
 };
 
 static bool is_choice(size_t row, const char *text)

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: what a stream queues. One tagged union that owns deep copies of everything it needs.
  *
+ * Some commands are *work*: launches, copies, fills, host functions. Others are over in no time: records and waits of
+ * events. An *async* command begins when its turn comes and ends later, from another thread: a graph's run, or a batch
+ * of memory operations. A *parts* command is work of a library of mathematics, cut into parts (parts.h). A command's
+ * *mark* (event/event.h) completes when the command has ended; its *weight* counts it against the bound of its stream's
+ * queue.
+ *
  * Exceptions to deep copies, with the reason: `host.data` (the manual gives it to the callee untouched), device and
  * pinned memory (named by address, as on hardware), pageable host memory of a synchronous call (the caller waits). */
 #ifndef MR_COMMAND_COMMAND_H

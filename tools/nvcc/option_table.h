@@ -4,6 +4,9 @@
 #define NVCC_OPTION_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+struct request;
 
 enum action {
     SET_PHASE,
@@ -82,5 +85,17 @@ bool option_takes_value(enum action action);
 
 /* The option that a word spells; *value is the value in the word, or NULL. NULL: there is no such option. */
 const struct option *option_find(const char *word, const char **value);
+
+/* options.c. Does to the request what the option asks for; `word` is for messages. False after a message on standard
+ * error. */
+bool option_apply(struct request *request, const struct option *option, const char *word, const char *value);
+
+/* Whether the value is "true"; whether it is that or "false" (false after a message). */
+bool option_is_true(const char *value);
+bool option_is_boolean(const char *value, const char *word);
+
+/* Puts a word, or if that is NULL an input, behind what the linker gets already. Ends the program if memory is short.
+ */
+void request_add_item(struct request *request, const char *word, size_t input);
 
 #endif

@@ -2,7 +2,8 @@
 /* The nvcc shim, which is also `millrace cc`: nvcc's command line, done by clang 19 with Millrace's headers and
  * libraries.
  *
- *   options.c   nvcc's spelling -> a request; option_table.c has the spellings
+ *   command_line.c  the words of the command line -> a request
+ *   options.c   what each option does to the request; option_table.c has the spellings
  *   targets.c   architectures
  *   guard.c     which options of others (host compiler, linker) may pass on
  *   steps.c     running commands, temporary files, names of outputs, the folders of headers and libraries
@@ -115,7 +116,7 @@ struct request {
     struct mr_words given;
 };
 
-/* options.c: reads the command line. False after a message on standard error. */
+/* command_line.c: reads the command line. False after a message on standard error. */
 bool request_parse(struct request *request, int argc, char **argv);
 /* What each input is, by its name or -x. False after a message. */
 bool request_find_kinds(struct request *request);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ptxas shim: PTX in place of machine code, for compilers that call NVIDIA's assembler and hand the driver what it
- * makes. */
+/* The ptxas shim, for compilers that call NVIDIA's assembler and hand the driver what it makes (Triton, XLA).
+ *
+ * NVIDIA's ptxas turns PTX into machine code for one chip. This one checks the PTX as the driver would, tells errors as
+ * ptxas tells them, and writes the PTX itself where machine code would be written; the driver compiles it when it is
+ * loaded. So options that steer machine code have no effect, and those that ask about it (-v) are answered by what the
+ * driver would say. options.c reads the command line, rounding.c keeps what an option says of floating point. */
 #ifndef MR_TOOLS_PTXAS_H
 #define MR_TOOLS_PTXAS_H
 

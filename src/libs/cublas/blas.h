@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the bodies of libcublas share: the handle, the checks of arguments, the way into the stream.
+/* libcublas: what its bodies share. Read this first.
  *
- * A body takes the handle (mr_cublas_enter), checks its arguments (MR_CHECK), copies scalars, and submits a record with
- * the function that carries it out (libs/math/work.h). */
+ * A *body* is the function behind an exported one, which is generated: the exported function hands the body a *form*
+ * (libs/math/form.h) with its name and with the element type and width of integers that its name stands for, so that
+ * cublasSgemm, cublasZgemm_64 and the like are one body. A body
+ *
+ *   - takes the handle (mr_cublas_enter),
+ *   - checks its arguments (MR_CHECK), in the order of the statuses that hardware gives,
+ *   - copies scalars that the host has; those in device memory are read when the work runs,
+ *   - submits a *record* of what is left with the function that carries it out, cut into parts (libs/math/work.h).
+ *
+ * The parts call the CPU library (libs/math/cpu.h) or loops of ours, by the level of the operation: level1.c vectors,
+ * level2.c and gemv.c a matrix and a vector, level3.c and gemm.c matrices, factor.c factorisations of batches, mixed.c
+ * types that no CPU library has. */
 #ifndef MR_CUBLAS_BLAS_H
 #define MR_CUBLAS_BLAS_H
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of libcublasLt share: what is inside descriptors, and how a call is refused. */
+/* libcublasLt: what its parts share: what is inside descriptors, and how a call is refused. Read this first.
+ *
+ * cuBLASLt has one operation, D = epilogue(alpha op(A) op(B) + beta C), and describes it by descriptors:
+ *
+ *   layout       type, shape, order and batch of one matrix; where it lies is said in the call
+ *   description  of the product: the type that is computed in, transposes, scales, and the *epilogue*: a bias, an
+ *                activation, or the gradient of one, done to the result at once
+ *   preference   what a program allows the search for an *algorithm*; here there is one algorithm for each product
+ *
+ * A descriptor's attributes are set and read by number (attributes.c). A call makes one checked product of them
+ * (matmul.h), which is submitted to the stream like all work (libs/math/work.h). */
 #ifndef MR_CUBLASLT_LT_H
 #define MR_CUBLASLT_LT_H
 

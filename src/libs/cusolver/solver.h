@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the bodies of libcusolver share: handles, the checks of arguments, the way into the stream.
+/* libcusolver: what its bodies share: handles, the checks of arguments, the way into the stream. Read this first.
+ *
+ * The library has two halves. The *dense* one (dense.h) is LAPACK under cuSOLVER's names: linear.c and refine.c
+ * systems, orthogonal.c QR, singular.c and eigen.c decompositions; a *problem* is one of these, described by one record
+ * whatever its types are called. The *sparse* one (sparse.h) factorises matrices in compressed rows by code of ours
+ * (sparse_kernel.h), after an *order* (order.h) has been chosen that keeps the factors small. An *info* is the number
+ * by which a problem says how it ended; the work writes it to device memory.
  *
  * A body takes the handle (mr_solver_enter), checks its arguments (MR_CHECK), fills in a record and submits it with the
  * function that carries it out (libs/math/work.h). A factorisation is one part, whatever its size: LAPACK does it on

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link of libnvJitLink: inputs in, one image out.
+/* A link of libnvJitLink: inputs in, one image out. Read this first.
+ *
+ * An *input* is PTX, alone or in a container (a fat binary, an object, a library). Linking here is joining the texts:
+ * each input's PTX becomes a part of one module, in which names are resolved as the driver's own linker does it. The
+ * *image* is what the program gets for that: PTX, or, for a program that asks for a cubin, a container with the PTX.
  *
  * api.c checks handles and hands out results; options.c reads the options; link.c takes inputs in and joins them. One
  * thread works on a link at a time; links are independent of one another. */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/list.h"
+#include "base/mutex.h"
 #include "libs/nvml/nvml.h"
 
 struct event_set {
@@ -19,6 +20,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Under lock. */
 static bool is_set(nvmlEventSet_t set)
 {
+    MR_MUTEX_HELD(&lock);
     for (struct mr_list *at = sets.next; at != &sets; at = at->next)
         if ((void *)at == (void *)set)
             return true;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mutex.h"
 
 /* Release of the driver that Millrace stands for: the same in /proc/driver/nvidia/version (lib/proc). */
 #ifndef MR_DRIVER_RELEASE
@@ -52,6 +53,7 @@ nvmlDevice_t mr_nvml_handle(unsigned index)
 /* Under lock. */
 static bool open_driver(void)
 {
+    MR_MUTEX_HELD(&lock);
     static bool is_set_up;
     if (!is_set_up)
         mr_log_setup();
@@ -75,6 +77,7 @@ static bool open_driver(void)
 /* Under lock. */
 static void read_devices(void)
 {
+    MR_MUTEX_HELD(&lock);
     unsigned count = 1;
     for (unsigned i = 0; i < count && i < MR_DEVICE_LIMIT; i++) {
         struct mr_nvml_device *device = &devices[i];
