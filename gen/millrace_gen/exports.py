@@ -240,10 +240,11 @@ def _observed(elf, symbol, per_thread):
     if has_struct(symbol):
         told = "&mr_params"
         before += [f"    struct mr_params_{own} mr_params = {{{', '.join(values) or '0'}}};"]
+    form = ", .per_thread = true" if per_thread else ""
     head = wrap_call(f"__attribute__((noinline, cold)) static CUresult mr_observed_{elf}", symbol.params)
     alias = wrap_call(f"CUresult mr_own_{elf}", symbol.params)
     return "\n".join([f"{alias}", f"    __attribute__((alias(\"{elf}\"), visibility(\"hidden\")));", head, "{"] + before + [
-        f"    struct mr_observed_call mr_call = {{.call = MR_CALL_{own}, .name = \"{symbol.function.name}\", .params = {told}}};",
+        f"    struct mr_observed_call mr_call = {{.call = MR_CALL_{own}, .name = \"{symbol.function.name}\", .params = {told}{form}}};",
         "    mr_observed_enter(&mr_call);",
         f"    CUresult mr_status = mr_own_{called}({', '.join(p.name for p in symbol.params)});",
         "    mr_observed_leave(&mr_call, mr_status);"] + after + ["    return mr_status;", "}", ""])
@@ -275,8 +276,8 @@ def exported_names(functions):
 
 
 # What the driver exports beside the table, for Millrace's own libraries alone (src/object/device.h,
-# src/object/machine.h, src/command/parts.h).
-PRIVATE = ["millrace_prefer_capability", "millrace_machine_device", "millrace_machine_uses", "millrace_submit_parts", "millrace_fail_part"]
+# src/object/machine.h, src/command/parts.h, src/observe/attach.h).
+PRIVATE = ["millrace_attach", "millrace_runtime_points", "millrace_prefer_capability", "millrace_machine_device", "millrace_machine_uses", "millrace_submit_parts", "millrace_fail_part"]
 
 
 def emit_map(functions):

@@ -413,6 +413,9 @@ struct mr_code {
     size_t text_bytes;
     size_t stack_bytes; /* estimate of one warp's stack need, at least 16 KiB */
     const char *name; /* of the kernel, for the log; lives as long as the code; may be NULL */
+    struct {
+        uint32_t registers, local, shared; /* of a thread: registers, bytes; bytes of a block. For observers */
+    } uses;
     /* The PTX line that the instruction at an address belongs to, 0 if that is not known; may be NULL. Takes a while:
      * for reports. */
     uint32_t (*line_of)(const struct mr_code *code, uintptr_t address);

@@ -13,12 +13,14 @@
 #include "base/thread.h"
 #include "memory/allocation.h"
 #include "object/device.h"
+#include "observe/attach.h"
 
 static mr_lock init_lock = MR_LOCK_INIT(INIT);
 
 CUresult mr_cuInit(unsigned int Flags)
 {
     CUresult status = CUDA_SUCCESS;
+    bool opened = false;
     uint64_t begun = mr_trace_enter();
     if (Flags != 0) {
         mr_call_log(MR_LOG_INFO, "flags must be 0, not %#x", Flags);
@@ -48,11 +50,13 @@ CUresult mr_cuInit(unsigned int Flags)
         status = CUDA_ERROR_OUT_OF_MEMORY;
         goto done;
     }
-    atomic_store_explicit(&mr_driver_state, mr_observed_begin() ? MR_DRIVER_OBSERVED : MR_DRIVER_READY,
-                          memory_order_release);
+    mr_observed_begin();
     mr_trace_first(Flags, begun);
+    opened = true;
 done:
     mr_lock_drop(&init_lock);
+    if (opened)
+        mr_observe_opened();
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an observer is given by the driver, and the calls that it is told of. */
+/* What an observer is given by the driver, the calls that it is told of, and observers that attach while the program
+ * runs. */
 #include "api/observed.h"
 
 #include <dlfcn.h>
@@ -7,13 +8,16 @@
 #include <stdatomic.h>
 
 #include "api/trace.h"
+#include "base/visit.h"
 #include "compile/compile.h"
 #include "engine/gate.h"
 #include "kernel/heap.h"
 #include "memory/allocation.h"
 #include "module/array.h"
 #include "object/context.h"
+#include "observe/attach.h"
 #include "observe/place.h"
+#include "stream/stream.h"
 
 static void pause_calls(bool on)
 {
@@ -65,23 +69,106 @@ static bool array_of(uint64_t handle, bool mipmap, uintptr_t *first, size_t *siz
     return there;
 }
 
+static enum mr_observed_memory_kind kind_at(uintptr_t address, int *device)
+{
+    struct mr_allocation found;
+    if (!mr_memory_find(address, &found))
+        return MR_OBSERVED_PAGEABLE;
+    if (found.device)
+        *device = found.device->ordinal;
+    switch (found.kind) {
+    case MR_MEMORY_PINNED:
+    case MR_MEMORY_REGISTERED:
+    case MR_MEMORY_MAPPED_HOST:
+    case MR_MEMORY_HOST_POOL:
+        return MR_OBSERVED_PINNED;
+    case MR_MEMORY_MANAGED:
+        return MR_OBSERVED_MANAGED;
+    case MR_MEMORY_ARRAY:
+        return MR_OBSERVED_ARRAY_MEMORY;
+    default:
+        return MR_OBSERVED_DEVICE;
+    }
+}
+
+static bool stream_number(CUstream handle, uint64_t *number)
+{
+    struct mr_stream *stream = NULL;
+    uint64_t outer = mr_visit_begin();
+    CUresult status = mr_stream_find(handle, &stream); /* one of a context that has failed is found, too */
+    bool found = stream != NULL && status != CUDA_ERROR_CONTEXT_IS_DESTROYED && status != CUDA_ERROR_INVALID_HANDLE;
+    if (found)
+        *number = mr_stream_id(stream);
+    mr_visit_end(outer);
+    return found;
+}
+
+static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
+                                                 .place = mr_place_tell,
+                                                 .pause = pause_calls,
+                                                 .ask_again = mr_gate_ask_again,
+                                                 .at_rest = mr_gate_at_rest,
+                                                 .function = find_function,
+                                                 .memory = memory_at,
+                                                 .array = array_of,
+                                                 .kind = kind_at,
+                                                 .stream = stream_number};
+
 static bool traced; /* written before any call is observed */
 
-bool mr_observed_begin(void)
+/* Guards the driver's state as far as observers change it, and the table that attaches. */
+static pthread_mutex_t attaching = PTHREAD_MUTEX_INITIALIZER;
+
+void mr_observed_begin(void)
 {
-    static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
-                                                     .place = mr_place_tell,
-                                                     .pause = pause_calls,
-                                                     .ask_again = mr_gate_ask_again,
-                                                     .at_rest = mr_gate_at_rest,
-                                                     .function = find_function,
-                                                     .memory = memory_at,
-                                                     .array = array_of};
     mr_observe_load(&driver);
     if (mr_observes(MR_OBSERVE_ACCESS))
         mr_program_place = mr_place_number;
     traced = mr_trace_begin();
-    return traced || mr_observes(MR_OBSERVE_CALLS);
+    pthread_mutex_lock(&attaching);
+    bool observed = traced || mr_observes(MR_OBSERVE_CALLS);
+    atomic_store_explicit(&mr_driver_state, observed ? MR_DRIVER_OBSERVED : MR_DRIVER_READY, memory_order_release);
+    pthread_mutex_unlock(&attaching);
+}
+
+/* ---- observers that attach ---- */
+
+static void runtime_enter(struct mr_observed_call *call);
+
+static struct mr_runtime_points runtime = {.enter = runtime_enter, .leave = mr_observe_runtime_leave};
+
+static void runtime_enter(struct mr_observed_call *call)
+{
+    static _Atomic uint64_t calls;
+    const struct mr_context *context = mr_context_current();
+    call->context = context ? context->handle : NULL;
+    call->number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
+    mr_observe_runtime_enter(call);
+}
+
+__attribute__((visibility("default"))) mr_attach_function millrace_attach;
+__attribute__((visibility("default"))) mr_runtime_points_function millrace_runtime_points;
+
+/* A driver that isn't open takes its state when it opens. */
+const struct mr_observed_driver *millrace_attach(const struct mr_observer *table, uint32_t points)
+{
+    int ready = MR_DRIVER_READY, observed = MR_DRIVER_OBSERVED;
+    pthread_mutex_lock(&attaching);
+    bool taken = mr_observe_attach(table, points);
+    if (taken) {
+        atomic_store_explicit(&runtime.on, (points & MR_ATTACH_RUNTIME) != 0, memory_order_release);
+        if (traced || mr_observes(MR_OBSERVE_CALLS))
+            atomic_compare_exchange_strong(&mr_driver_state, &ready, MR_DRIVER_OBSERVED);
+        else
+            atomic_compare_exchange_strong(&mr_driver_state, &observed, MR_DRIVER_READY);
+    }
+    pthread_mutex_unlock(&attaching);
+    return taken ? &driver : NULL;
+}
+
+const struct mr_runtime_points *millrace_runtime_points(void)
+{
+    return &runtime;
 }
 
 void mr_observed_enter(struct mr_observed_call *call)

@@ -11,8 +11,9 @@
 #include "api/state.h"
 #include "observe/hooks.h"
 
-/* Loads the observer that the settings ask for. True if calls shall be told of. For cuInit, once. */
-bool mr_observed_begin(void);
+/* Loads the observer that the settings ask for, and opens the driver: its state becomes MR_DRIVER_OBSERVED if calls
+ * shall be told of, else MR_DRIVER_READY. For cuInit, once. */
+void mr_observed_begin(void);
 
 /* Whether the call that this thread has just begun is one to tell of; notes where it came from. */
 #define mr_observed_outer() mr_observed_outer_from(__builtin_return_address(0))

@@ -17,8 +17,9 @@ enum mr_driver_state_value {
     MR_DRIVER_OBSERVED, /* every call is open, and an observer is told of it (api/observed.h) */
 };
 
-/* Written by cuInit and by the process's end, both under the initialisation lock; read by any
- * thread without a lock. The store of MR_DRIVER_READY releases all that cuInit set up. */
+/* Written by cuInit and by the process's end, both under the initialisation lock, and changed between
+ * MR_DRIVER_READY and MR_DRIVER_OBSERVED when an observer attaches; read by any thread without a lock.
+ * The first store of one of these two releases all that cuInit set up. */
 extern _Atomic int mr_driver_state __attribute__((visibility("hidden")));
 
 /* The way of calls that nobody observes. */

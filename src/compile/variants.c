@@ -147,7 +147,11 @@ static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cac
     variant->code.text_bytes = variant->loaded.bytes;
     variant->code.flags = from->flags;
     variant->code.stack_bytes = from->stack_bytes;
+    const struct mr_entry *entry = &wanted->program->entries[wanted->entry];
     variant->code.name = name;
+    variant->code.uses.registers = entry->registers;
+    variant->code.uses.local = (uint32_t)entry->local_bytes;
+    variant->code.uses.shared = (uint32_t)entry->static_shared;
     variant->program = wanted->program;
     variant->code.line_of = line_of;
     variant->code.source_of = source_of;

@@ -29,10 +29,32 @@ void mr_tell_describe_launch(const struct mr_launch *launch, struct mr_observed_
     out->kind = MR_OBSERVED_KERNEL;
     out->grid = launch->id;
     out->kernel = mr_observe_name(launch->code->name);
+    out->shared_static = launch->code->uses.shared;
+    out->shared_dynamic = launch->dynamic_shared;
+    out->registers = launch->code->uses.registers;
+    out->local = launch->code->uses.local;
+    out->cooperative = launch->cooperative;
     for (int i = 0; i < 3; i++) {
         out->blocks[i] = launch->grid[i];
         out->threads[i] = launch->block[i];
     }
+}
+
+void mr_tell_describe_copy(const struct mr_copy *copy, const struct mr_copy_origin *staged,
+                           struct mr_observed_work *out)
+{
+    out->kind = MR_OBSERVED_COPY;
+    out->bytes = mr_tell_copy_bytes(copy);
+    out->from = (uintptr_t)(staged ? staged->source : copy->source);
+    out->to = (uintptr_t)copy->destination;
+}
+
+void mr_tell_describe_fill(const struct mr_fill *fill, struct mr_observed_work *out)
+{
+    out->kind = MR_OBSERVED_FILL;
+    out->bytes = mr_tell_fill_bytes(fill);
+    out->to = (uintptr_t)fill->destination;
+    out->value = fill->value;
 }
 
 static enum mr_observed_kind async_kind(const struct mr_async *async)
@@ -51,16 +73,18 @@ static enum mr_observed_kind async_kind(const struct mr_async *async)
 void mr_tell_describe(const struct mr_command *command, uint64_t stream, const struct mr_context *context,
                       struct mr_observed_work *out)
 {
-    *out = (struct mr_observed_work){
-        .work = command->sequence, .kind = MR_OBSERVED_OTHER, .stream = stream, .context = context->handle};
+    *out = (struct mr_observed_work){.work = command->sequence,
+                                     .kind = MR_OBSERVED_OTHER,
+                                     .stream = stream,
+                                     .context = context->handle,
+                                     .context_number = context->id,
+                                     .device = context->device->ordinal};
     switch (command->kind) {
     case MR_COMMAND_COPY:
-        out->kind = MR_OBSERVED_COPY;
-        out->bytes = mr_tell_copy_bytes(&command->copy);
+        mr_tell_describe_copy(&command->copy, command->copy.owns_source ? mr_copy_origin(&command->copy) : NULL, out);
         break;
     case MR_COMMAND_FILL:
-        out->kind = MR_OBSERVED_FILL;
-        out->bytes = mr_tell_fill_bytes(&command->fill);
+        mr_tell_describe_fill(&command->fill, out);
         break;
     case MR_COMMAND_LAUNCH:
         mr_tell_describe_launch(command->launch, out);

@@ -40,6 +40,11 @@ void mr_tell_describe(const struct mr_command *command, uint64_t stream, const s
 /* The same of a launch, into a record whose other members are set. */
 void mr_tell_describe_launch(const struct mr_launch *launch, struct mr_observed_work *out);
 
+/* The same of a copy, where `staged` says where it took from if the call has read that before; and of a fill. */
+void mr_tell_describe_copy(const struct mr_copy *copy, const struct mr_copy_origin *staged,
+                           struct mr_observed_work *out);
+void mr_tell_describe_fill(const struct mr_fill *fill, struct mr_observed_work *out);
+
 /* Bytes that a copy or fill writes. */
 uint64_t mr_tell_copy_bytes(const struct mr_copy *copy);
 uint64_t mr_tell_fill_bytes(const struct mr_fill *fill);

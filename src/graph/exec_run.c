@@ -367,7 +367,7 @@ static bool carry_out(struct mr_plan *plan, uint32_t at)
             status = run_host(step);
         break;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        if (mr_tells())
+        if (mr_tells() || step->told)
             mr_run_tell_end(step, CUDA_SUCCESS);
         run_record(plan->run, step, CUDA_SUCCESS);
         break;
@@ -380,7 +380,7 @@ static bool carry_out(struct mr_plan *plan, uint32_t at)
     default: /* empty, the start of a child, memory nodes: their work was done when the run was made */
         break;
     }
-    if (done && mr_tells())
+    if (done && (mr_tells() || step->told))
         mr_run_tell_end(step, status);
     if (done)
         mr_watch_ring();
@@ -525,7 +525,7 @@ void mr_run_step_ended(struct mr_plan *plan, uint32_t at, CUresult status)
 {
     struct mr_ready ready = {.first = MR_STEP_NONE};
     const struct mr_work *work = plan->steps[at].work;
-    if (mr_tells())
+    if (mr_tells() || plan->steps[at].told)
         mr_run_tell_end(&plan->steps[at], status);
     if (status != CUDA_SUCCESS)
         note_status(plan, work->context ? work->context : plan->run->context, status);

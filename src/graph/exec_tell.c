@@ -15,12 +15,10 @@ static bool describe(const struct mr_step *step, struct mr_observed_work *out)
         mr_tell_describe_launch(step->launch, out);
         return true;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        out->kind = MR_OBSERVED_COPY;
-        out->bytes = mr_tell_copy_bytes(&work->copy.box);
+        mr_tell_describe_copy(&work->copy.box, NULL, out);
         return true;
     case CU_GRAPH_NODE_TYPE_MEMSET:
-        out->kind = MR_OBSERVED_FILL;
-        out->bytes = mr_tell_fill_bytes(&work->fill.rows);
+        mr_tell_describe_fill(&work->fill.rows, out);
         return true;
     case CU_GRAPH_NODE_TYPE_HOST:
         out->kind = MR_OBSERVED_HOST;
@@ -48,10 +46,13 @@ bool mr_run_describe(const struct mr_plan *plan, const struct mr_step *step, str
     const struct mr_told *run = plan->run->resume->told;
     if (!run)
         return false;
+    const struct mr_context *context = step->work->context;
     *out = (struct mr_observed_work){.work = run->work.work,
                                      .node = step->node,
                                      .stream = run->work.stream,
-                                     .context = step->work->context ? step->work->context->handle : run->work.context};
+                                     .context = context ? context->handle : run->work.context,
+                                     .context_number = context ? context->id : run->work.context_number,
+                                     .device = context ? context->device->ordinal : run->work.device};
     return describe(step, out);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver's side of the points of observation: what its rooms read before they tell an observer anything.
  *
- * cuInit loads the observer before any other call is open, so all words here are written before another thread reads
- * them, and stay as they are. A point is a load and a branch:
+ * cuInit loads the observer before any other call is open, so the table is written before another thread reads it, and
+ * stays as it is. mr_observing changes when an observer attaches or leaves (observe/attach.h). So one thread may tell
+ * of a work's begin and another find no observer at its end, or the other way round. A point is a load and a branch:
  *
  *     if (mr_observes(MR_OBSERVE_WORK))
  *         tell(...);
@@ -12,6 +13,7 @@
 #ifndef MR_OBSERVE_HOOKS_H
 #define MR_OBSERVE_HOOKS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,11 +22,11 @@
 #define MR_HIDDEN __attribute__((visibility("hidden")))
 
 /* Bits of enum mr_observe_point that are live; 0 without an observer. */
-extern uint32_t mr_observing MR_HIDDEN;
+extern _Atomic uint32_t mr_observing MR_HIDDEN;
 
-/* The observer's table; valid while mr_observing is not 0. Functions that it lacks are functions that do nothing;
- * may_begin then says true. */
-extern struct mr_observer mr_observer MR_HIDDEN;
+/* The table that hands each point on to the observers that want it; always valid. Functions that an observer lacks do
+ * nothing; may_begin then says true. */
+extern const struct mr_observer mr_observer MR_HIDDEN;
 
 /* More than 0: calls of this thread are not told of. */
 extern _Thread_local unsigned mr_observe_depth __attribute__((tls_model("initial-exec"))) MR_HIDDEN;
@@ -34,7 +36,7 @@ extern _Thread_local const void *mr_observe_site __attribute__((tls_model("initi
 
 static inline bool mr_observes(uint32_t points)
 {
-    return __builtin_expect((mr_observing & points) != 0, 0);
+    return __builtin_expect((atomic_load_explicit(&mr_observing, memory_order_relaxed) & points) != 0, 0);
 }
 
 /* Loads the observer if MILLRACE_OBSERVE asks for one, and arranges for its `finish`. `driver` stays as it is for as

@@ -23,12 +23,11 @@
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "observe/pass.h"
 
 #define LIBRARY_NAME "libmillrace-observer.so"
 #define FINISH_S 30            /* for how long a thread that dies waits for the finisher */
 
-_Alignas(64) uint32_t mr_observing;
-struct mr_observer mr_observer;
 _Thread_local unsigned mr_observe_depth __attribute__((tls_model("initial-exec")));
 _Thread_local const void *mr_observe_site __attribute__((tls_model("initial-exec")));
 
@@ -39,77 +38,6 @@ static sem_t asked, finished;
 static _Atomic bool begun, over;
 static _Atomic int ending_signal;
 static pid_t observed_process;
-
-/* ---- what an observer leaves out ---- */
-
-static void no_enter(struct mr_observed_call *call)
-{
-    (void)call;
-}
-
-static void no_leave(struct mr_observed_call *call, CUresult status)
-{
-    (void)call, (void)status;
-}
-
-static void no_work(const struct mr_observed_work *work)
-{
-    (void)work;
-}
-
-static void no_end(const struct mr_observed_work *work, CUresult status)
-{
-    (void)work, (void)status;
-}
-
-static void no_access(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count)
-{
-    (void)work, (void)boxes, (void)count;
-}
-
-static void no_slice(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to)
-{
-    (void)work, (void)worker, (void)from, (void)to;
-}
-
-static bool begins(const struct mr_observed_work *work)
-{
-    (void)work;
-    return true;
-}
-
-static void no_rest(void)
-{
-}
-
-static void no_waits(bool on, uint64_t stream)
-{
-    (void)on, (void)stream;
-}
-
-static void no_finish(int number)
-{
-    (void)number;
-}
-
-static void take_over(const struct mr_observer *table)
-{
-#define OR(member, none) .member = table->member ? table->member : none
-    mr_observer = (struct mr_observer){.version = table->version,
-                                       .points = table->points,
-                                       OR(enter, no_enter),
-                                       OR(leave, no_leave),
-                                       OR(bind, no_work),
-                                       OR(begin, no_work),
-                                       OR(end, no_end),
-                                       OR(access, no_access),
-                                       OR(slice, no_slice),
-                                       OR(may_begin, begins),
-                                       OR(rest, no_rest),
-                                       OR(waits, no_waits),
-                                       OR(finish, no_finish)};
-#undef OR
-}
 
 /* ---- the end of the process ---- */
 
@@ -126,7 +54,7 @@ static void *finisher(void *nothing)
 
 static bool ask(int number)
 {
-    if (!mr_observing || getpid() != observed_process)
+    if (!observed_process || getpid() != observed_process)
         return false;
     if (!atomic_exchange(&begun, true)) {
         atomic_store(&ending_signal, number);
@@ -241,13 +169,13 @@ void mr_observe_load(const struct mr_observed_driver *driver)
     mr_observe_depth--;
     if (!table)
         return;
-    take_over(table);
+    mr_observe_take(table);
     if (!start_finisher()) {
         mr_log(MR_LOG_ERROR, "no thread for the observer, so nothing is observed");
         return;
     }
     observed_process = getpid();
-    mr_observing = mr_observer.points;
+    mr_observe_open();
     watch_signals();
     mr_log(MR_LOG_INFO, "'%s' observes (MILLRACE_OBSERVE=%s)", path, tools);
 }

@@ -2,8 +2,9 @@
 /* Points of observation: where the driver tells an observer what the program asks for and what the engine does.
  *
  * An observer is a library of its own (libmillrace-observer.so), which the driver loads when MILLRACE_OBSERVE asks for
- * it. It finds missing synchronisation, draws timelines, and holds work back. The driver knows nothing of that: it
- * calls the functions of one table (struct mr_observer). Without an observer each point costs a load and a branch.
+ * it. It finds missing synchronisation, draws timelines, and holds work back. Another one may come while the program
+ * runs (libcupti; observe/attach.h). The driver knows nothing of what they do: it calls the functions of one table
+ * (struct mr_observer). Without an observer each point costs a load and a branch.
  *
  * Terms.
  *
@@ -47,40 +48,51 @@ struct mr_observed_call {
     CUcontext context;     /* current on the thread at enter; NULL for none */
     uint64_t number;       /* of the call, from 1 up, in the order of enter */
     void *data;            /* the observer's own, from enter to leave; NULL at enter */
-    uint64_t begun;        /* the driver's own */
+    const char *symbol; /* of a launch by the runtime API: the kernel's mangled name, where that library knows it */
+    bool per_thread; /* the form with per-thread default streams was called (_ptsz, _ptds) */
+    void *attached; /* the driver's own, as is the next */
+    uint64_t begun;
 };
 
 enum mr_observed_kind {
     MR_OBSERVED_KERNEL,
     MR_OBSERVED_COPY,
     MR_OBSERVED_FILL,
-    MR_OBSERVED_HOST,      /* cuLaunchHostFunc, cuStreamAddCallback, work of libraries */
+    MR_OBSERVED_HOST, /* cuLaunchHostFunc, cuStreamAddCallback, work of libraries */
     MR_OBSERVED_MEMORY_OP, /* cuStreamWaitValue, WriteValue, batches */
     MR_OBSERVED_GRAPH,
-    MR_OBSERVED_RECORD,    /* event nodes of graphs alone */
+    MR_OBSERVED_RECORD, /* event nodes of graphs alone */
     MR_OBSERVED_WAIT,
-    MR_OBSERVED_OTHER,     /* the driver's own: deferred frees and the like */
+    MR_OBSERVED_OTHER, /* the driver's own: deferred frees and the like */
 };
 
 struct mr_observed_work {
-    uint64_t work;         /* its number */
-    uint64_t node;         /* of a step: the handle of the node in the graph that was instantiated; else 0 */
-    uint64_t grid;         /* of a kernel: %gridid, unique in the process; else 0 */
+    uint64_t work; /* its number */
+    uint64_t node; /* of a step: the handle of the node in the graph that was instantiated; else 0 */
+    uint64_t grid; /* of a kernel: %gridid, unique in the process; else 0 */
     enum mr_observed_kind kind;
-    uint64_t stream;       /* cuStreamGetId's answer for the stream it is in */
+    uint64_t stream; /* cuStreamGetId's answer for the stream it is in */
     CUcontext context;
-    const char *kernel;    /* of a kernel: its mangled name, valid as long as the process; else NULL */
+    uint64_t context_number; /* cuCtxGetId's answer for it */
+    int device; /* of the context */
+    const char *kernel; /* of a kernel: its mangled name, valid as long as the process; else NULL */
     uint32_t blocks[3], threads[3];
-    uint64_t bytes;        /* of a copy or fill */
+    uint32_t shared_static, shared_dynamic; /* of a kernel: bytes of a block, */
+    uint32_t registers, local; /* and of a thread: registers, bytes of local memory */
+    bool cooperative;
+    uint64_t bytes; /* of a copy or fill */
+    uintptr_t from, to; /* where a copy reads first, and where a copy or fill writes first; arrays' bytes stand at
+                           addresses of the driver's (struct mr_observed_driver's kind tells) */
+    uint32_t value; /* of a fill, in its lowest bytes */
 };
 
 /* How bytes are touched; bits. */
 enum mr_access_how {
     MR_ACCESS_READ = 1,
     MR_ACCESS_WRITE = 2,
-    MR_ACCESS_ATOMIC = 4,  /* with READ or WRITE: such accesses do not race with each other */
-    MR_ACCESS_ROUGH = 8,   /* the box may hold bytes that were not touched: memory for exact notes was short */
-    MR_ACCESS_CALL = 16,   /* done by the call that asked for the work, before it returned: small pageable sources */
+    MR_ACCESS_ATOMIC = 4, /* with READ or WRITE: such accesses do not race with each other */
+    MR_ACCESS_ROUGH = 8, /* the box may hold bytes that were not touched: memory for exact notes was short */
+    MR_ACCESS_CALL = 16, /* done by the call that asked for the work, before it returned: small pageable sources */
     MR_ACCESS_MODULE = 32, /* memory of a module: the program may never have asked where it is */
     MR_ACCESS_MISALIGNED = 64, /* an access that was not done: the kernel has stopped at it, because the address is no
                                   multiple of its size. `first` is 0 if the address is not known */
@@ -107,7 +119,7 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 4u
+#define MR_OBSERVER_VERSION 5u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */
@@ -138,6 +150,14 @@ struct mr_observer {
      * afterwards. After a signal the thread that got it stands where it was, perhaps inside the observer, and waits 30
      * seconds at most. _exit and exec come without a word. */
     void (*finish)(int signal);
+    /* As enter and leave, of calls of the runtime API that come from the program (observe/attach.h). `call` is a number
+     * of enum mr_runtime_call, `params` struct mr_runtime_params_<SYMBOL>, and `status` a cudaError_t; the calls of the
+     * driver that the runtime library makes are told of in between. For observers that attach. */
+    void (*runtime_enter)(struct mr_observed_call *call);
+    void (*runtime_leave)(struct mr_observed_call *call, int status);
+    /* The driver has opened: on the thread of the cuInit that did it, which is not told of as a call. For observers
+     * that have attached before. */
+    void (*opened)(void);
 };
 
 /* What the driver has at an address. */
@@ -145,6 +165,15 @@ enum mr_observed_memory {
     MR_OBSERVED_FOREIGN, /* nothing: the program's own memory, or none at all */
     MR_OBSERVED_FREE, /* addresses of the driver's, with no allocation there */
     MR_OBSERVED_ALLOCATED, /* an allocation, registered memory, a module, or the heap of kernels */
+};
+
+/* What kind of memory an address is of. */
+enum mr_observed_memory_kind {
+    MR_OBSERVED_PAGEABLE, /* the program's own, or none at all */
+    MR_OBSERVED_PINNED, /* the driver's memory on the host, or registered */
+    MR_OBSERVED_DEVICE,
+    MR_OBSERVED_ARRAY_MEMORY,
+    MR_OBSERVED_MANAGED,
 };
 
 /* What the driver gives to the observer when it loads it. */
@@ -164,6 +193,13 @@ struct mr_observed_driver {
     /* Where accesses of an array, or of a mipmapped array, are told of (MR_OBSERVED_ARRAY), and the bytes that it has.
      * False: the handle is not of one that is alive, or it is a level of another. From enter and leave. */
     bool (*array)(uint64_t handle, bool mipmap, uintptr_t *first, size_t *size);
+    /* The kind of memory at an address, and in *device the device that it is of (unchanged if it is of none). From
+     * every point but bind. */
+    enum mr_observed_memory_kind (*kind)(uintptr_t address, int *device);
+    /* cuStreamGetId's answer in *number, also for a stream that captures, which isn't disturbed. Streams 0 and the
+     * default ones are those of the thread's current context. False if there is no such stream. From enter and leave.
+     */
+    bool (*stream)(CUstream stream, uint64_t *number);
 };
 
 /* The one symbol of the library: the observer's table, or NULL with a message in the log. Called once, in cuInit, which

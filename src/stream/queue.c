@@ -504,7 +504,7 @@ void mr_stream_job_resume(struct mr_job *job)
 {
     struct mr_stream *stream = MR_CONTAINER(job, struct mr_stream, job);
     CUresult status = (CUresult)atomic_load(&job->status);
-    if (mr_tells())
+    if (mr_tells() || __builtin_expect(job->told != NULL, 0))
         tell_end(stream, stream->running, status);
     mr_watch_ring();
     note_failure(stream, stream->running, status);
