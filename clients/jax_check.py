@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """JAX from PyPI: operations, and a small transformer that trains, on the device beside JAX's own CPU backend."""
 
+import collections
+import glob
+import gzip
+import json
+import tempfile
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -90,10 +96,30 @@ def training(platform):
     return losses
 
 
+def profile():
+    """A trace of the profiler's has the device's kernels and copies, each with the number of the call that asked for it."""
+    function = jax.jit(lambda a: jnp.sin(a).sum() + jnp.cos(a))
+    values = np.ones((64, 64), "float32")
+    function(values).block_until_ready()
+    with tempfile.TemporaryDirectory() as folder:
+        with jax.profiler.trace(folder):
+            for _ in range(3):
+                function(values).block_until_ready()
+        with gzip.open(glob.glob(f"{folder}/plugins/profile/*/*.trace.json.gz")[0]) as file:
+            events = json.load(file)["traceEvents"]
+    device = {e["pid"] for e in events if e.get("name") == "process_name" and "GPU:0" in e["args"]["name"]}
+    seen = [e for e in events if e.get("ph") == "X" and e["pid"] in device and "correlation_id" in e.get("args", {})]
+    counts = collections.Counter(e["name"] for e in seen)
+    print("profile", dict(counts))
+    assert counts["MemcpyH2D"] >= 3 and sum(n for name, n in counts.items() if "fusion" in name) >= 3, counts
+    assert all(e["dur"] >= 0 for e in seen) and len({e["args"]["correlation_id"] for e in seen}) >= 4
+
+
 def main():
     assert jax.devices()[0].platform == "gpu", jax.devices()
     jax.config.update("jax_default_matmul_precision", "highest")  # products of floats, not of TF32, which GPUs prefer
     operations()
+    profile()
     got, wanted = training("cuda"), training("cpu")
     print("losses", [f"{a:.5f}" for a in got], [f"{a:.5f}" for a in wanted])
     near("losses", got, wanted, 1e-3)

@@ -4,7 +4,11 @@
 The same random numbers go into both; each step's loss has to agree.
 """
 
+import collections
+import glob
 import os
+import tempfile
+from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -65,10 +69,35 @@ def network(device):
     return losses
 
 
+def profile():
+    """The profiler's trace has the device's kernels and copies."""
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+    @tf.function
+    def function(a):
+        return tf.reduce_sum(tf.tanh(a))
+
+    values = tf.ones((64, 64))
+    function(values)
+    with tempfile.TemporaryDirectory() as folder:
+        tf.profiler.experimental.start(folder)
+        for _ in range(3):
+            function(values).numpy()
+        tf.profiler.experimental.stop()
+        space = xplane_pb2.XSpace()
+        space.ParseFromString(Path(glob.glob(f"{folder}/plugins/profile/*/*.xplane.pb")[0]).read_bytes())
+    device = next(p for p in space.planes if p.name == "/device:GPU:0")
+    names = [device.event_metadata[e.metadata_id].name for line in device.lines for e in line.events]
+    counts = collections.Counter(names)
+    print("profile", dict(counts))
+    assert counts["MemcpyD2H"] == 3 and counts["Tanh_GPU_DT_FLOAT_DT_FLOAT_kernel"] == 3, counts
+
+
 def main():
     devices = tf.config.list_physical_devices("GPU")
     assert devices, "TensorFlow sees no device"
     operations()
+    profile()
     got, wanted = network("/GPU:0"), network("/CPU:0")
     print("losses", [f"{a:.5f}" for a in got], [f"{a:.5f}" for a in wanted])
     near("losses", got, wanted, 1e-3)

@@ -11,7 +11,7 @@ change of the table rebuilds exactly what depends on it.
 import sys
 from pathlib import Path
 
-from millrace_gen import calls, coverage, errors, exports, header, math, nvml, proc_table, runtime, table, trace
+from millrace_gen import calls, coverage, cupti, errors, exports, header, math, nvml, proc_table, runtime, table, trace
 
 KINDS = {
     "cuda.h": lambda f, e, inc: header.emit_cuda_h(f, e, inc),
@@ -38,7 +38,7 @@ RUNTIME_KINDS = {
 RUNTIME_KINDS["redirect_names.h"] = lambda f, e, inc: runtime.emit_redirect_names(f, Path(inc).parent / "spec" / "runtime" / "absent.txt")
 for major in runtime.MAJORS:
     RUNTIME_KINDS |= {
-        f"runtime_exports_{major}.c": lambda f, e, inc, major=major: runtime.emit_exports(f, major),
+        f"runtime_exports_{major}.c": lambda f, e, inc, major=major: runtime.emit_exports(f, major, Path(inc).parent / "spec" / "cupti" / "runtime_calls.txt"),
         f"libcudart{major}.map": lambda f, e, inc, major=major: runtime.emit_map(f, major),
         f"libcudart{major}.txt": lambda f, e, inc, major=major: runtime.emit_names(f, major),
     }
@@ -53,6 +53,7 @@ def main(argv):
     spec_dir, include_dir, kind, output = argv[1:]
     try:
         math_kinds = math.kinds(spec_dir) | nvml.kinds(spec_dir)
+        math_kinds |= cupti.kinds(spec_dir, lambda: table.load(spec_dir), lambda: runtime.load(spec_dir))
         if kind not in KINDS | RUNTIME_KINDS | math_kinds:
             sys.exit(__doc__)
         if kind in math_kinds:

@@ -156,9 +156,11 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
  *
  * What libcudart.so.{major} exports. A wrapper makes ready what the function needs (the driver, a current context), calls the
  * driver or the hand-written mr_<NAME>, and notes a failure for cudaGetLastError. A function that is not implemented
- * answers cudaErrorNotSupported. */
+ * answers cudaErrorNotSupported. Where an observer is told of calls (libs/cudart/told.h), mr_told_<NAME> calls the
+ * wrapper once more, by its name in this file (mr_again_<NAME>). */
 #define MR_RUNTIME_NO_PROTOTYPES
 #include "libs/cudart/function.h"
+#include "libs/cudart/told.h"
 #include "libs/cudart/runtime.h"
 #include "runtime_impl.h"
 
@@ -201,9 +203,51 @@ def _call(symbol, per_thread):
     return f"mr_{symbol.body}({', '.join(_arguments(symbol, per_thread))})"
 
 
-def _wrapper(symbol, name, per_thread):
+def call_number(symbol, name, major, functions, numbers):
+    """CUPTI's number for a call of the exported name, or None. Of the versions of a function, CUPTI names each by the
+    release that brought it; the one that is meant is the newest, except where version 12 keeps an older one."""
+    stem = re.sub(r"_v\d+(?=(_pt[sd][sz])?$)", "", name.lstrip("_"))
+    found = [(int(release), number) for key, number in numbers.items() for k, _, release in [key.rpartition("_v")] if k == stem]
+    if not found:
+        return None
+    others = any(re.fullmatch(re.escape(symbol.elf) + r"_v\d+", s.elf) for f in functions for s in f.symbols if s.in_major(major))
+    older = major == 12 and stem == name.lstrip("_") and (others or symbol.only == 12)
+    return (min if older else max)(found)[1]
+
+
+def load_calls(path):
+    """A table of CUPTI's numbers: name to number."""
+    rows = [line.split() for line in Path(path).read_text().splitlines() if line and not line.startswith("#")]
+    return {name: int(number) for number, name in rows}
+
+
+def _told(symbol, name, per_thread, number):
+    """The function that tells an observer of a call (observe/attach.h), and makes it."""
+    names = [p.name for p in symbol.params]
+    form = ", .per_thread = true" if per_thread else ""
+    lines = [f"static {_head(symbol.function.returns, f'mr_again_{name}', symbol.params)} __attribute__((alias(\"{name}\")));",
+             f"__attribute__((noinline, cold)) static {_head(symbol.function.returns, f'mr_told_{name}', symbol.params)}", "{"]
+    told = "NULL"
+    if names:
+        told = "&mr_params"
+        lines += ["    struct {"] + [f"        __typeof__({n}) {n};" for n in names] + [f"    }} mr_params = {{{', '.join(names)}}};"]
+    kernel = next((p.name for p in symbol.params if p.name in ("func", "kernel")), None)
+    plain = symbol.function.name.lstrip("_")
+    if kernel and plain.startswith("cudaLaunch"):
+        form += f", .symbol = mr_rt_launch_name({kernel})"
+    return lines + [f"    struct mr_observed_call mr_call = {{.call = {number}, .name = \"{plain}\", .params = {told}{form}}};",
+                    "    mr_rt_told_enter(&mr_call);", f"    cudaError_t mr_status = mr_again_{name}({', '.join(names)});",
+                    "    mr_rt_told_leave(&mr_call, mr_status);", "    return mr_status;", "}", ""]
+
+
+def _wrapper(symbol, name, per_thread, number):
     function = symbol.function
-    lines = ["MR_RT_EXPORT " + _head(function.returns, name, symbol.params), "{"]
+    plain = function.name.lstrip("_")
+    told = symbol.works and number is not None and function.returns == "cudaError_t"
+    lines = _told(symbol, name, per_thread, number) if told else []
+    lines += ["MR_RT_EXPORT " + _head(function.returns, name, symbol.params), "{"]
+    if told:
+        lines += ["    if (mr_rt_is_observed())", f"        return mr_told_{name}({', '.join(p.name for p in symbol.params)});"]
     if not symbol.works:
         lines += [f"    (void){p.name};" for p in symbol.params]
         lines += [f"    return mr_rt_refuse(\"{name}\");", "}", ""]
@@ -218,20 +262,21 @@ def _wrapper(symbol, name, per_thread):
                   "    if (__builtin_expect(mr_status == cudaSuccess, 1))",
                   f"        mr_status = {call};"]
     lines += ["    return __builtin_expect(mr_status == cudaSuccess, 1) ? cudaSuccess : mr_rt_fail(mr_status, "
-              f"\"{function.name}\");", "}", ""]
+              f"\"{plain}\");", "}", ""]
     return "\n".join(lines)
 
 
-def emit_exports(functions, major):
-    """runtime_exports_<major>.c."""
+def emit_exports(functions, major, calls):
+    """runtime_exports_<major>.c. `calls`: the table of CUPTI's numbers."""
+    numbers = load_calls(calls)
     out = [PROLOGUE.format(generated=GENERATED, major=major, version=VERSIONS[major])]
     for function in functions:
         for symbol in function.symbols:
             if not symbol.in_major(major) or symbol.direct:
                 continue
-            out.append(_wrapper(symbol, symbol.elf, False))
-            if symbol.per_thread:
-                out.append(_wrapper(symbol, symbol.per_thread_elf, True))
+            for name in symbol.names:
+                number = call_number(symbol, name, major, functions, numbers)
+                out.append(_wrapper(symbol, name, name != symbol.elf, number))
     return "\n".join(out)
 
 

@@ -74,7 +74,7 @@ def activate() -> None:
     if is_active():
         return
     command()
-    for stem in ("libcuda", "libcudart", "libnvrtc", "libnvJitLink", "libnvidia-ml"):
+    for stem in ("libcuda", "libcudart", "libnvrtc", "libnvJitLink", "libnvidia-ml", "libcupti"):
         for path in sorted((ROOT / "lib").glob(f"{stem}.so.*")):
             ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
     for variable, folder in (("PATH", ROOT / "bin"), ("LD_LIBRARY_PATH", ROOT / "lib")):

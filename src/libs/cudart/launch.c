@@ -171,25 +171,11 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *hostFun)
     return mr_rt_fail(status, "<<<…>>>");
 }
 
-static cudaError_t launch_handle(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
-                                 cudaStream_t stream)
+cudaError_t mr___cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                                  cudaStream_t stream)
 {
     cudaError_t status = mr_rt_context();
     if (status == cudaSuccess && (!kernel || ((uintptr_t)kernel & ASK_AGAIN)))
         status = mr_rt_symbol_kernel((const void *)((uintptr_t)kernel & ~ASK_AGAIN), &kernel);
-    if (status == cudaSuccess)
-        status = launch(kernel, grid, block, args, shared, stream);
-    return __builtin_expect(status == cudaSuccess, 1) ? cudaSuccess : mr_rt_fail(status, "cudaLaunchKernel");
-}
-
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
-                               cudaStream_t stream)
-{
-    return launch_handle(kernel, gridDim, blockDim, args, sharedMem, stream);
-}
-
-cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
-                                    cudaStream_t stream)
-{
-    return launch_handle(kernel, gridDim, blockDim, args, sharedMem, MR_OWN_STREAM(stream));
+    return status == cudaSuccess ? launch(kernel, gridDim, blockDim, args, sharedMem, stream) : status;
 }

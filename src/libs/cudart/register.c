@@ -19,6 +19,7 @@
 #include "libs/cudart/lock.h"
 #include "libs/cudart/register.h"
 #include "libs/cudart/runtime.h"
+#include "libs/cudart/told.h"
 #include "runtime_impl.h"
 
 #define WRAPPER_MAGIC 0x466243b1u
@@ -340,6 +341,12 @@ cudaError_t mr_rt_launched(const void *func, CUkernel *out)
         return kernel_of_entry(entry, out);
     *out = (CUkernel)(uintptr_t)func;
     return func ? cudaSuccess : mr_rt_bad(cudaErrorInvalidDeviceFunction, "a launch of no kernel");
+}
+
+const char *mr_rt_launch_name(const void *func)
+{
+    const struct entry *entry = find(func);
+    return entry && entry->kind == ENTRY_KERNEL ? entry->name : NULL;
 }
 
 cudaError_t mr_rt_kernel(const void *func, CUkernel *out)

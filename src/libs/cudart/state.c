@@ -19,6 +19,7 @@
 #include "libs/cudart/lock.h"
 #include "libs/cudart/register.h"
 #include "libs/cudart/runtime.h"
+#include "libs/cudart/told.h"
 #include "libs/cudart/wanted.h"
 #include "runtime_impl.h"
 
@@ -79,6 +80,7 @@ static cudaError_t open_driver(void)
     if (missing)
         return mr_rt_bad(cudaErrorInsufficientDriver, "libcudart: the driver that was found has no %s", missing);
     prefer_capability = (void (*)(unsigned))dlsym(library, "millrace_prefer_capability");
+    mr_rt_find_points(library);
     return cudaSuccess;
 }
 

@@ -26,7 +26,8 @@ static struct library {
     {.stem = "libnvrtc", .version = "13"},     {.stem = "libnvrtc", .version = ""},
     {.stem = "libnvJitLink", .version = "12"}, {.stem = "libnvJitLink", .version = "13"},
     {.stem = "libnvJitLink", .version = ""},   {.stem = "libnvidia-ml", .version = "1"},
-    {.stem = "libnvidia-ml", .version = ""},
+    {.stem = "libnvidia-ml", .version = ""},   {.stem = "libcupti", .version = "12"},
+    {.stem = "libcupti", .version = "13"},     {.stem = "libcupti", .version = ""},
 #include "redirect_math.inc"
 };
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
