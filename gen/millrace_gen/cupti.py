@@ -127,7 +127,7 @@ def emit_exports(functions, major):
         lines += [wrap_call(f'__attribute__((visibility("default"))) {f.returns} {f.name}', f.params or ["void"]), "{"]
         if f.state == "done":
             names = [re.search(r"(\w+)$", p)[1] for p in f.params]
-            kept = f.name in ("cuptiGetLastError", "cuptiActivityGetNextRecord")
+            kept = f.returns == "int" or f.name in ("cuptiGetLastError", "cuptiActivityGetNextRecord")
             call = wrap_call(f"mr_{f.name}", names or [""])
             lines.append(f"    return {call};" if kept else f"    return mr_cupti_note({call});")
         elif f.returns == "int":

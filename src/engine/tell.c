@@ -2,9 +2,12 @@
 /* What works are, and which bytes they touch, for an observer. */
 #include "engine/tell.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/parts.h"
 #include "kernel/footprint.h"
 #include "kernel/launch.h"
 #include "memory/observed.h"
@@ -57,6 +60,13 @@ void mr_tell_describe_fill(const struct mr_fill *fill, struct mr_observed_work *
     out->value = fill->value;
 }
 
+void mr_tell_describe_parts(const struct mr_parts *parts, struct mr_observed_work *out)
+{
+    out->kind = MR_OBSERVED_HOST;
+    out->parts = parts->count;
+    memcpy(&out->code, &parts->run, sizeof out->code);
+}
+
 static enum mr_observed_kind async_kind(const struct mr_async *async)
 {
     switch (async->kind) {
@@ -89,8 +99,10 @@ void mr_tell_describe(const struct mr_command *command, uint64_t stream, const s
     case MR_COMMAND_LAUNCH:
         mr_tell_describe_launch(command->launch, out);
         break;
-    case MR_COMMAND_HOST:
     case MR_COMMAND_PARTS:
+        mr_tell_describe_parts(command->parts, out);
+        break;
+    case MR_COMMAND_HOST:
     case MR_COMMAND_CALLBACK:
         out->kind = MR_OBSERVED_HOST;
         break;

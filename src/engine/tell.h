@@ -45,6 +45,10 @@ void mr_tell_describe_copy(const struct mr_copy *copy, const struct mr_copy_orig
                            struct mr_observed_work *out);
 void mr_tell_describe_fill(const struct mr_fill *fill, struct mr_observed_work *out);
 
+/* The same of work in parts. */
+struct mr_parts;
+void mr_tell_describe_parts(const struct mr_parts *parts, struct mr_observed_work *out);
+
 /* Bytes that a copy or fill writes. */
 uint64_t mr_tell_copy_bytes(const struct mr_copy *copy);
 uint64_t mr_tell_fill_bytes(const struct mr_fill *fill);

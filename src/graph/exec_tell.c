@@ -22,6 +22,8 @@ static bool describe(const struct mr_step *step, struct mr_observed_work *out)
         return true;
     case CU_GRAPH_NODE_TYPE_HOST:
         out->kind = MR_OBSERVED_HOST;
+        if (work->host.parts)
+            mr_tell_describe_parts(work->host.parts, out);
         return true;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         out->kind = MR_OBSERVED_RECORD;

@@ -22,7 +22,7 @@ enum mr_attach_point {
 /* Which points the table wants from now on: MR_OBSERVE_CALLS, MR_OBSERVE_WORK and MR_ATTACH_RUNTIME; 0 for none.
  * Before cuInit too: then from its end on, which `opened` tells of. NULL if another table is
  * attached, or the table is of another version, or wants other points. The answer is valid as long as the process. Any
- * thread, no lock held; not from a point. */
+ * thread, no lock held; from points but bind, too. */
 #define MR_ATTACH_SYMBOL "millrace_attach"
 typedef const struct mr_observed_driver *mr_attach_function(const struct mr_observer *table, uint32_t points);
 

@@ -58,7 +58,7 @@ enum mr_observed_kind {
     MR_OBSERVED_KERNEL,
     MR_OBSERVED_COPY,
     MR_OBSERVED_FILL,
-    MR_OBSERVED_HOST, /* cuLaunchHostFunc, cuStreamAddCallback, work of libraries */
+    MR_OBSERVED_HOST, /* cuLaunchHostFunc, cuStreamAddCallback, work of libraries (with parts) */
     MR_OBSERVED_MEMORY_OP, /* cuStreamWaitValue, WriteValue, batches */
     MR_OBSERVED_GRAPH,
     MR_OBSERVED_RECORD, /* event nodes of graphs alone */
@@ -84,6 +84,8 @@ struct mr_observed_work {
     uintptr_t from, to; /* where a copy reads first, and where a copy or fill writes first; arrays' bytes stand at
                            addresses of the driver's (struct mr_observed_driver's kind tells) */
     uint32_t value; /* of a fill, in its lowest bytes */
+    uint64_t parts; /* of a library's work (command/parts.h); else 0 */
+    const void *code; /* of such a work: an address in the library that does it */
 };
 
 /* How bytes are touched; bits. */

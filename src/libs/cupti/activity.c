@@ -14,7 +14,8 @@ static const uint64_t of_works = BIT(CUPTI_ACTIVITY_KIND_MEMCPY) | BIT(CUPTI_ACT
                                  BIT(CUPTI_ACTIVITY_KIND_KERNEL) | BIT(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) |
                                  BIT(CUPTI_ACTIVITY_KIND_MEMCPY2) | BIT(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 /* Nothing of the driver. */
-static const uint64_t of_nothing = BIT(CUPTI_ACTIVITY_KIND_OVERHEAD);
+static const uint64_t of_nothing = BIT(CUPTI_ACTIVITY_KIND_OVERHEAD) | BIT(CUPTI_ACTIVITY_KIND_NAME) |
+                                   BIT(CUPTI_ACTIVITY_KIND_MARKER) | BIT(CUPTI_ACTIVITY_KIND_MARKER_DATA);
 
 static _Atomic uint64_t everywhere, somewhere; /* kinds; `somewhere`: of some contexts */
 /* Kinds of single contexts, by their numbers; changed under `lock`, never taken away. */

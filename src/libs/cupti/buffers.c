@@ -47,7 +47,15 @@ size_t mr_cupti_record_bytes(CUpti_ActivityKind kind)
         MR_CUPTI_MAJOR == 12 ? offsetof(CUpti_ActivityKernel10, isDeviceLaunched) : sizeof(CUpti_ActivityKernel10);
     const size_t pool =
         MR_CUPTI_MAJOR == 12 ? offsetof(CUpti_ActivityMemoryPool3, isManagedPool) : sizeof(CUpti_ActivityMemoryPool3);
+    const size_t data =
+        MR_CUPTI_MAJOR == 12 ? offsetof(CUpti_ActivityMarkerData2, cuptiDomainId) : sizeof(CUpti_ActivityMarkerData2);
     switch ((int)kind) {
+    case CUPTI_ACTIVITY_KIND_NAME:
+        return sizeof(CUpti_ActivityName);
+    case CUPTI_ACTIVITY_KIND_MARKER:
+        return sizeof(CUpti_ActivityMarker2);
+    case CUPTI_ACTIVITY_KIND_MARKER_DATA:
+        return data;
     case CUPTI_ACTIVITY_KIND_MEMCPY:
         return sizeof(CUpti_ActivityMemcpy6);
     case CUPTI_ACTIVITY_KIND_MEMCPY2:

@@ -190,14 +190,17 @@ CUptiResult mr_cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
     return mr_cuptiSubscribe_v2(handle, callback, userdata, NULL);
 }
 
-/* The subscriber stays `subscribed` until nobody is inside: a new one must not be called with the old one's data. */
+/* With the lock, which is given up meanwhile: a function that somebody is inside of may enable something. The
+ * subscriber stays `subscribed` until nobody is inside: a new one must not be called with the old one's data. */
 static void end(void)
 {
     for (unsigned domain = 1; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
         set_domain((CUpti_CallbackDomain)domain, false);
     atomic_store(&live, NULL);
+    pthread_mutex_unlock(&lock);
     while (atomic_load(&inside) > own_inside)
         sched_yield();
+    pthread_mutex_lock(&lock);
     subscribed = false;
 }
 

@@ -221,11 +221,11 @@ static void leave(struct mr_observed_call *told, void *status, uint32_t value)
 {
     struct mr_cupti_call *call = told->data;
     forget_old();
-    if (!call || thread.depth == 0 || call->call != told)
+    size_t index = call ? (size_t)(call - thread.calls) : DEPTH;
+    if (index >= thread.depth || call->call != told)
         return;
     uint64_t end = mr_cupti_now();
-    while (&thread.calls[thread.depth - 1] != call) /* calls inside that the end was not told of */
-        thread.depth--;
+    thread.depth = (unsigned)index + 1; /* calls inside that the end was not told of are over */
     if (!call->runtime)
         mr_cupti_resource_end(call, (CUresult)value);
     bool is_inner = !call->runtime && call->in_runtime && mr_cupti_wants(CUPTI_ACTIVITY_KIND_RUNTIME);
@@ -233,8 +233,8 @@ static void leave(struct mr_observed_call *told, void *status, uint32_t value)
         put_call(call, end, value);
     if (mr_cupti_calls_back(domain_of(call), call->cbid))
         call_back(call, CUPTI_API_EXIT, current_context(), status);
-    if (thread.depth)
-        thread.depth--;
+    if (thread.depth > index)
+        thread.depth = (unsigned)index;
 }
 
 void mr_cupti_enter(struct mr_observed_call *call)

@@ -5,6 +5,8 @@
  * it begins and when it ends. The steps of a graph's run have notes of their own, made when they begin. */
 #include "libs/cupti/cupti.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +106,8 @@ void mr_cupti_works_end(void)
 
 static bool has_record(const struct mr_observed_work *work)
 {
-    return work->kind == MR_OBSERVED_KERNEL || work->kind == MR_OBSERVED_COPY || work->kind == MR_OBSERVED_FILL;
+    return work->kind == MR_OBSERVED_KERNEL || work->kind == MR_OBSERVED_COPY || work->kind == MR_OBSERVED_FILL ||
+           work->parts;
 }
 
 /* Graphs are told by the number of what is launched. */
@@ -274,12 +277,28 @@ static void put_fill(const struct mr_observed_work *work, const struct note *not
         mr_cupti_put(&record, sizeof record);
 }
 
+/* A library's work in parts is told as a kernel with a block for each part, named after the library. */
+static const char *name_of(const struct mr_observed_work *work)
+{
+    char text[256];
+    Dl_info library;
+    if (work->kind == MR_OBSERVED_KERNEL)
+        return work->kernel;
+    if (!dladdr(work->code, &library) || !library.dli_fname)
+        return "library work";
+    const char *slash = strrchr(library.dli_fname, '/'), *name = slash ? slash + 1 : library.dli_fname;
+    snprintf(text, sizeof text, "%.*s work", (int)strcspn(name, "."), name);
+    return mr_cupti_keep(text);
+}
+
 static void put_kernel(const struct mr_observed_work *work, const struct note *note, uint64_t end)
 {
     uint32_t context = (uint32_t)work->context_number;
     bool concurrent = mr_cupti_wants_of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, context);
     if (!concurrent && !mr_cupti_wants_of(CUPTI_ACTIVITY_KIND_KERNEL, context))
         return;
+    const uint32_t parts[3] = {(uint32_t)work->parts, 1, 1}, one[3] = {1, 1, 1};
+    const uint32_t *blocks = work->parts ? parts : work->blocks, *block = work->parts ? one : work->threads;
     uint64_t threads = (uint64_t)work->threads[0] * work->threads[1] * work->threads[2];
     uint64_t local = threads * work->blocks[0] * work->blocks[1] * work->blocks[2] * work->local;
     const CUpti_ActivityKernel10 record = {
@@ -293,19 +312,19 @@ static void put_kernel(const struct mr_observed_work *work, const struct note *n
         .deviceId = (uint32_t)work->device,
         .contextId = context,
         .streamId = (uint32_t)work->stream,
-        .gridX = (int32_t)work->blocks[0],
-        .gridY = (int32_t)work->blocks[1],
-        .gridZ = (int32_t)work->blocks[2],
-        .blockX = (int32_t)work->threads[0],
-        .blockY = (int32_t)work->threads[1],
-        .blockZ = (int32_t)work->threads[2],
+        .gridX = (int32_t)blocks[0],
+        .gridY = (int32_t)blocks[1],
+        .gridZ = (int32_t)blocks[2],
+        .blockX = (int32_t)block[0],
+        .blockY = (int32_t)block[1],
+        .blockZ = (int32_t)block[2],
         .staticSharedMemory = (int32_t)work->shared_static,
         .dynamicSharedMemory = (int32_t)work->shared_dynamic,
         .localMemoryPerThread = work->local,
         .localMemoryTotal = (uint32_t)local,
         .correlationId = note->correlation,
         .gridId = (int64_t)work->grid,
-        .name = work->kernel,
+        .name = name_of(work),
         .queued = note->submitted ? note->queued : CUPTI_TIMESTAMP_UNKNOWN,
         .submitted = note->submitted,
         .launchType = work->cooperative ? CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE
@@ -350,7 +369,7 @@ void mr_cupti_end(const struct mr_observed_work *work, CUresult status)
         put_graph(work, &note, now);
     else if (work->node && mr_cupti_wants_of(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, (uint32_t)work->context_number))
         return;
-    else if (work->kind == MR_OBSERVED_KERNEL)
+    else if (work->kind == MR_OBSERVED_KERNEL || work->parts)
         put_kernel(work, &note, now);
     else if (work->kind == MR_OBSERVED_COPY)
         put_copy(work, &note, now);

@@ -116,6 +116,12 @@ static size_t bytes_of(CUpti_ActivityKind kind)
         return sizeof(CUpti_ActivityGraphTrace2);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
         return sizeof(CUpti_ActivityOverhead3);
+    case CUPTI_ACTIVITY_KIND_MARKER:
+        return sizeof(CUpti_ActivityMarker2);
+    case CUPTI_ACTIVITY_KIND_MARKER_DATA:
+        return sizeof(CUpti_ActivityMarkerData2);
+    case CUPTI_ACTIVITY_KIND_NAME:
+        return sizeof(CUpti_ActivityName);
     default:
         return sizeof(CUpti_Activity);
     }
