@@ -121,11 +121,11 @@ static pthread_mutex_t attaching = PTHREAD_MUTEX_INITIALIZER;
 
 void mr_observed_begin(void)
 {
+    pthread_mutex_lock(&attaching);
     mr_observe_load(&driver);
     if (mr_observes(MR_OBSERVE_ACCESS))
         mr_program_place = mr_place_number;
     traced = mr_trace_begin();
-    pthread_mutex_lock(&attaching);
     bool observed = traced || mr_observes(MR_OBSERVE_CALLS);
     atomic_store_explicit(&mr_driver_state, observed ? MR_DRIVER_OBSERVED : MR_DRIVER_READY, memory_order_release);
     pthread_mutex_unlock(&attaching);

@@ -221,15 +221,17 @@ static void leave(struct mr_observed_call *told, void *status, uint32_t value)
 {
     struct mr_cupti_call *call = told->data;
     forget_old();
-    size_t index = call ? (size_t)(call - thread.calls) : DEPTH;
+    if (!call)
+        return;
+    size_t index = (size_t)(call - thread.calls);
     if (index >= thread.depth || call->call != told)
         return;
     uint64_t end = mr_cupti_now();
     thread.depth = (unsigned)index + 1; /* calls inside that the end was not told of are over */
     if (!call->runtime)
         mr_cupti_resource_end(call, (CUresult)value);
-    bool is_inner = !call->runtime && call->in_runtime && mr_cupti_wants(CUPTI_ACTIVITY_KIND_RUNTIME);
-    if (call->cbid && !is_inner && mr_cupti_wants_call(call->runtime, call->cbid)) /* inner ones: as on hardware */
+    bool is_inner = !call->runtime && call->in_runtime; /* which has callbacks, but no record: as on hardware */
+    if (call->cbid && !is_inner && mr_cupti_wants_call(call->runtime, call->cbid))
         put_call(call, end, value);
     if (mr_cupti_calls_back(domain_of(call), call->cbid))
         call_back(call, CUPTI_API_EXIT, current_context(), status);

@@ -20,7 +20,7 @@ struct note {
     uint64_t work, node;
     uint64_t queued, submitted, start;
     uint32_t correlation, graph;
-    bool async, by_runtime;
+    bool async;
     enum mr_observed_memory_kind from, to;
     int from_device, to_device;
 };
@@ -125,7 +125,6 @@ void mr_cupti_bind(const struct mr_observed_work *work)
     const struct mr_cupti_call *call = mr_cupti_here();
     struct note note = {.work = work->work, .queued = call ? call->start : 0};
     note.correlation = call ? call->correlation : mr_cupti_new_correlation();
-    note.by_runtime = call && call->in_runtime;
     note.graph = graph_of(call);
     note.async = call && strstr(call->call->name, "Async") != NULL;
     note.submitted = mr_cupti_latency() ? mr_cupti_now() : 0;
@@ -149,7 +148,6 @@ void mr_cupti_begin(const struct mr_observed_work *work)
     struct note *run = *find(shard, work->work, 0);
     if (run && work->node) {
         step.correlation = run->correlation;
-        step.by_runtime = run->by_runtime;
         step.graph = run->graph;
         step.async = true;
         step.start = mr_cupti_now();
@@ -246,7 +244,6 @@ static void put_copy(const struct mr_observed_work *work, const struct note *not
                                           .contextId = (uint32_t)work->context_number,
                                           .streamId = (uint32_t)work->stream,
                                           .correlationId = note->correlation,
-                                          .runtimeCorrelationId = note->by_runtime ? note->correlation : 0,
                                           .graphNodeId = work->node,
                                           .graphId = note->graph,
                                           .channelID = CUPTI_INVALID_CHANNEL_ID,
