@@ -2,6 +2,7 @@
 /* Submitting launches, and the parts that they consist of. */
 #include "libs/nccl/launch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -323,6 +324,7 @@ static bool take_segment(struct mr_launch *launch, const struct mr_call *calls)
 
 static void write_postings(struct mr_launch *launch, const struct mr_call *calls)
 {
+    assert(launch->numbers && (launch->places || !launch->segment));
     struct mr_office *office = launch->comm->office[launch->comm->rank];
     for (unsigned i = 0; i < launch->count; i++) {
         struct mr_posting *posting = &office->posting[launch->numbers[i]];
@@ -488,7 +490,7 @@ ncclResult_t mr_launch_submit(struct mr_comm *comm, const struct mr_call *calls,
     if (result != ncclSuccess)
         return result;
     result = launch_new(comm, calls, count, &launch);
-    if (result == ncclSuccess) {
+    if (result == ncclSuccess && launch) {
         mr_comm_hold(comm);
         atomic_store(&launch->references, 1);
         pthread_mutex_lock(&comm->lock);
