@@ -116,6 +116,14 @@ static void init(struct mr_executor *executor, uint64_t address, uint64_t count)
     memcpy((void *)(uintptr_t)address, &word, sizeof word);
 }
 
+/* Nobody may arrive any more. The phase stays: a warp that has not come to see that the last one is over still does,
+ * though the warp that ends the object did not wait for it. On hardware it has seen it long before. */
+static void inval(uint64_t address)
+{
+    uint64_t word = packed((struct state){.parity = unpacked(load(address)).parity});
+    memcpy((void *)(uintptr_t)address, &word, sizeof word);
+}
+
 /* Whether the phase of a token, or of a parity, is over. */
 static bool is_over(uint32_t operation, uint64_t address, uint64_t value)
 {
@@ -132,7 +140,7 @@ static uint64_t perform(struct mr_executor *executor, uint32_t operation, uint64
         init(executor, address, value);
         return 0;
     case MR_MBARRIER_INVAL:
-        memset((void *)(uintptr_t)address, 0, sizeof before);
+        inval(address);
         return 0;
     case MR_MBARRIER_TEST:
     case MR_MBARRIER_TEST_PARITY:

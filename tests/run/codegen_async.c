@@ -198,6 +198,25 @@ static void waits_give_way(void **unused)
     rig_close(rig);
 }
 
+/* An object that one warp ends at once when a phase is over, before the other warps have come to see that: they see it
+ * afterwards. (NVIDIA's sample of tensor copies does so, and prints in between.) */
+static void ended_before_all_have_seen(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD ".shared .align 8 .b64 bar;\n" KERNEL(
+        "k") "mov.u32 %s, bar; setp.eq.u32 %p1, %t, 0; @%p1 mbarrier.init.shared.b64 [%s], %n; bar.sync 0;\n"
+             "mbarrier.arrive.shared.b64 %d1, [%s]; bar.sync 0; @%p1 mbarrier.inval.shared.b64 [%s]; bar.sync 0;\n"
+             "waits: mbarrier.try_wait.shared.b64 %p5, [%s], %d1; @!%p5 bra waits;\n"
+             "parity: mbarrier.test_wait.parity.shared.b64 %p5, [%s], 0; @!%p5 bra parity;\n"
+             "bar.sync 0; @%p1 st.global.u32 [%out], 7;\n" END);
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        fill();
+        run(rig, "k", 96, 96);
+        assert_int_equal(out[0], 7);
+    }
+    rig_close(rig);
+}
+
 /* More arrivals than a phase expects, a count of none: the launch ends, the process does not. */
 static void wrong_counts(void **unused)
 {
@@ -606,14 +625,23 @@ int main(int argc, char **argv)
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies),           cmocka_unit_test(phases),
-        cmocka_unit_test(one_thread),       cmocka_unit_test(waits_give_way),
-        cmocka_unit_test(wrong_counts),     cmocka_unit_test(bulk_copies),
-        cmocka_unit_test(many_at_once),     cmocka_unit_test(tensor_map_fences),
-        cmocka_unit_test(narrow_addresses), cmocka_unit_test(bulk_reductions),
-        cmocka_unit_test(remote_stores),    cmocka_unit_test(clusters),
-        cmocka_unit_test(wide_words),       cmocka_unit_test(vectors),
-        cmocka_unit_test(register_counts),  cmocka_unit_test(refusals),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(phases),
+        cmocka_unit_test(one_thread),
+        cmocka_unit_test(waits_give_way),
+        cmocka_unit_test(wrong_counts),
+        cmocka_unit_test(bulk_copies),
+        cmocka_unit_test(ended_before_all_have_seen),
+        cmocka_unit_test(many_at_once),
+        cmocka_unit_test(tensor_map_fences),
+        cmocka_unit_test(narrow_addresses),
+        cmocka_unit_test(bulk_reductions),
+        cmocka_unit_test(remote_stores),
+        cmocka_unit_test(clusters),
+        cmocka_unit_test(wide_words),
+        cmocka_unit_test(vectors),
+        cmocka_unit_test(register_counts),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
