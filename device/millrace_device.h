@@ -58,6 +58,19 @@ template <class T> union mr_unmade {
     __attribute__((host, device)) ~mr_unmade() {}
 };
 
+/* What the initialiser of an array becomes whose size is known late (src/ptx/sized.h). What has no value is made as
+ * such an array's elements are: with 0. */
+template <class T, __SIZE_TYPE__ N> static __attribute__((host, unused)) inline void mr_fill_sized(const T *array, __SIZE_TYPE__ count, const T (&values)[N])
+{
+    for (__SIZE_TYPE__ i = 0; i < count; i++)
+        const_cast<T *>(array)[i] = i < N ? values[i] : T();
+}
+template <class T> static __attribute__((host, unused)) inline void mr_fill_sized(const T *array, __SIZE_TYPE__ count)
+{
+    for (__SIZE_TYPE__ i = 0; i < count; i++)
+        const_cast<T *>(array)[i] = T();
+}
+
 /* What the functions of this file are: the device's, or those of both sides. */
 #define MR_DEVICE static __attribute__((device, always_inline, unused)) inline
 #define MR_BOTH static __attribute__((host, device, always_inline, unused)) inline

@@ -1,122 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables in shared memory that nobody makes; see unmade.h.
- *
- * A place is a line of a file, "LINE FILE": which variables of a line are meant is not looked at, since the change does
- * the others no harm. */
+/* Variables in shared memory that nobody makes; see unmade.h. */
 #include "ptx/unmade.h"
 
 #include <ctype.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/cxx_text.h"
+#include "ptx/places.h"
 
 #define REFUSED "error: initialization is not supported for __shared__ variables"
 #define VARIABLES_MAX 16
 
-/* The place in a message's line up to its kind: "FILE:LINE:COLUMN: " or "FILE(LINE): ". */
-static bool read_place(const char *line, const char *kind, struct mr_text *place)
-{
-    const char *end = kind;
-    while (end > line && (end[-1] == ' ' || end[-1] == ':' || end[-1] == ')'))
-        end--;
-    const char *number = end;
-    for (int part = 0; part < 2; part++) {
-        while (number > line && isdigit((unsigned char)number[-1]))
-            number--;
-        if (number == end || number == line)
-            return false;
-        if (part == 0 && number - line > 1 && number[-1] == ':' && isdigit((unsigned char)number[-2])) {
-            end = --number; /* the column */
-            continue;
-        }
-        break;
-    }
-    if (number[-1] != ':' && number[-1] != '(')
-        return false;
-    mr_text_format(place, "%.*s %.*s", (int)(end - number), number, (int)(number - 1 - line), line);
-    return true;
-}
-
-/* The text without colours. */
-static void add_plain(const char *line, size_t length, struct mr_text *out)
-{
-    for (size_t i = 0; i < length; i++)
-        if (line[i] == '\033')
-            while (i < length && line[i] != 'm' && line[i] != 'K')
-                i++;
-        else
-            mr_text_add(out, line + i, 1);
-}
-
 size_t mr_unmade_places(const char *messages, struct mr_words *places)
 {
-    size_t count = 0;
-    for (const char *at = messages; *at;) {
-        size_t length = strcspn(at, "\n");
-        struct mr_text line = {.data = NULL}, place = {.data = NULL};
-        if (memmem(at, length, "__shared__ variables", 20))
-            add_plain(at, length, &line);
-        const char *kind = strstr(mr_text_chars(&line), REFUSED);
-        if (kind && read_place(line.data, kind, &place) && !place.failed &&
-            !mr_words_have(places, place.data, place.length)) {
-            mr_words_add(places, place.data, "");
-            count++;
-        }
-        mr_text_clear(&place);
-        mr_text_clear(&line);
-        at += length + (at[length] == '\n');
-    }
-    return count;
-}
-
-/* Where in the sources a part of the preprocessed text comes from; moved forward alone. */
-struct origin {
-    const char *text;
-    size_t at;
-    unsigned long line;
-    const char *file;
-    size_t file_length;
-};
-
-/* A line `# NUMBER "FILE" …`. */
-static bool read_marker(struct origin *origin, const char *line, size_t length)
-{
-    char *behind;
-    if (*line != '#' || length < 5 || !isdigit((unsigned char)line[2]))
-        return false;
-    unsigned long number = strtoul(line + 2, &behind, 10);
-    const char *end =
-        behind[0] == ' ' && behind[1] == '"' ? memchr(behind + 2, '"', length - (size_t)(behind + 2 - line)) : NULL;
-    if (!end)
-        return false;
-    origin->line = number - 1; /* of the line that follows */
-    origin->file = behind + 2;
-    origin->file_length = (size_t)(end - origin->file);
-    return true;
-}
-
-static void move_to(struct origin *origin, size_t to)
-{
-    for (;;) {
-        size_t length = strcspn(origin->text + origin->at, "\n");
-        if (origin->at + length >= to || !origin->text[origin->at + length])
-            return;
-        read_marker(origin, origin->text + origin->at, length);
-        origin->line++;
-        origin->at += length + 1;
-    }
-}
-
-static bool is_place(const struct origin *origin, const struct mr_words *places)
-{
-    struct mr_text place = {.data = NULL};
-    mr_text_format(&place, "%lu %.*s", origin->line, (int)origin->file_length, origin->file ? origin->file : "");
-    bool found = !place.failed && mr_words_have(places, place.data, place.length);
-    mr_text_clear(&place);
-    return found;
+    return mr_places_add(messages, REFUSED, places);
 }
 
 /* A declaration of variables: what stands before the type, the type, and each name with the brackets behind it. */
@@ -224,11 +122,11 @@ static void put_declaration(const struct mr_cxx_scanner *s, const struct declara
 }
 
 /* Whether one of the variables is at a place. */
-static bool is_meant(const struct declaration *d, struct origin *origin, const struct mr_words *places)
+static bool is_meant(const struct declaration *d, struct mr_origin *origin, const struct mr_words *places)
 {
     for (size_t i = 0; i < d->count; i++) {
-        move_to(origin, d->variables[i].name.begin);
-        if (is_place(origin, places))
+        mr_origin_move(origin, d->variables[i].name.begin);
+        if (mr_origin_is_at(origin, places))
             return true;
     }
     return false;
@@ -237,7 +135,7 @@ static bool is_meant(const struct declaration *d, struct origin *origin, const s
 size_t mr_unmade_mend(const char *text, const struct mr_words *places, struct mr_text *out)
 {
     struct mr_cxx_scanner s = {.text = (char *)text, .length = strlen(text)};
-    struct origin origin = {.text = text};
+    struct mr_origin origin = {.text = text};
     size_t begin = 0, copied = 0, count = 0;
     for (size_t at = 0; places->count && (at = mr_cxx_behind_blanks(&s, at)) < s.length;) {
         struct mr_cxx_token token = mr_cxx_token_at(&s, at);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/sized.h"
 #include "ptx/spelling.h"
 
 #include <setjmp.h>
@@ -97,6 +98,41 @@ static void names_in_asm(void **state)
     stays("asm(\"%");
 }
 
+/* The text with what a message about each of these lines of a.cu leads to. */
+static void filled(const char *text, const char *lines, const char *after)
+{
+    struct mr_text messages = {.data = NULL}, out = {.data = NULL};
+    struct mr_words places = {.items = NULL};
+    for (const char *line = lines; *line; line++)
+        mr_text_format(&messages, "a.cu:%c:7: error: variable-sized object may not be initialized\n  here\n", *line);
+    (void)mr_sized_places(mr_text_chars(&messages), &places);
+    size_t count = mr_sized_mend(text, &places, &out);
+    assert_string_equal(mr_text_chars(&out), after);
+    assert_int_equal(count != 0, strcmp(text, after) != 0);
+    mr_words_clear(&places);
+    mr_text_clear(&out);
+    mr_text_clear(&messages);
+}
+
+#define FILL(name, values) "; { const __typeof__(*" name ") mr_values[] =" values "; " CALL(name) ", mr_values); }"
+#define CALL(name) "::mr_fill_sized(" name ", sizeof(" name ") / sizeof(*" name ")"
+
+static void sized_arrays(void **state)
+{
+    (void)state;
+    filled("# 1 \"a.cu\"\nint a[n] = {1, f({2}, \"}\")}; x;\n", "1",
+           "# 1 \"a.cu\"\nint a[n]" FILL("a", " {1, f({2}, \"}\")}") " x;\n");
+    filled("# 1 \"a.cu\"\nint a[n] = {1};\nlong b[n - 1]\n = {\n2 };\nchar c[n]{};\nint d[n] = {3};\n", "25",
+           "# 1 \"a.cu\"\nint a[n] = {1};\nlong b[n - 1]" FILL("b", "\n {\n2 }") "\nchar c[n]; { " CALL(
+               "c") "); }\nint d[n] = {3};\n");
+    filled("# 1 \"b.cu\"\nint a[n] = {1};\n", "1", "# 1 \"b.cu\"\nint a[n] = {1};\n");
+    filled("# 1 \"a.cu\"\nint i, a[n] = {1}; g(b[n] = {2}); s[n] = \"x\";\n", "1",
+           "# 1 \"a.cu\"\nint i, a[n] = {1}; g(b[n] = {2}); s[n] = \"x\";\n");
+    filled("# 1 \"a.cu\"\nint a[n] = {1", "1", "# 1 \"a.cu\"\nint a[n] = {1");
+    filled("# 1 \"a.cu\"\nint a[n", "1", "# 1 \"a.cu\"\nint a[n");
+    filled("", "1", "");
+}
+
 static void attributes(void **state)
 {
     (void)state;
@@ -122,6 +158,7 @@ static void attributes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(launches), cmocka_unit_test(no_launches),
-                                       cmocka_unit_test(names_in_asm), cmocka_unit_test(attributes)};
+                                       cmocka_unit_test(names_in_asm), cmocka_unit_test(sized_arrays),
+                                       cmocka_unit_test(attributes)};
     return cmocka_run_group_tests_name("spelling", tests, NULL, NULL);
 }

@@ -649,6 +649,35 @@ int main()
         self.cc("main.cu", "-c")
         self.cc("main.cpp", "-c")
 
+    def test_arrays_of_a_late_size(self):
+        """The host's arrays whose size clang does not know, with initialisers, as g++ takes them; beside a launch, in a
+        template and in a loop."""
+        self.write({"main.cu": """
+#include <cstdio>
+constexpr unsigned long width = 40;
+struct point { int x, y; };
+__global__ void kernel(int *p) { *p += 1; }
+template <class T> T sum(int n, T x) { T a[n] = {x, T(2)}; T s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }
+int main()
+{
+    auto rank = 2;
+    unsigned long size[rank] = {width, 7};
+    unsigned stride[rank - 1]
+        = {static_cast<unsigned>(width) *
+           2};
+    point points[rank + 1] = {{1, 2}, {3, 4}};
+    int total = 0, *p;
+    for (int i = 1; i < 4; i++) { int zeros[i] = {}; for (int j = 0; j < i; j++) total += zeros[j] + 1; }
+    cudaMallocManaged(&p, 4);
+    kernel<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+    printf("%lu %lu %u %d %d %d %d %d %g %d\\n", size[0], size[1], stride[0], points[1].y, points[2].x, total, *p, sum(5, 1), sum(2, 1.5), __LINE__);
+    return 0;
+}
+"""})
+        self.cc("main.cu", "-w", "-o", "program")
+        self.assertEqual(self.run_it(), "40 7 80 4 0 6 1 3 3.5 20\n")
+
     def test_names_of_ptx_in_asm(self):
         """One percent sign in front of a register's name, in a source, a header and by macros, as nvcc takes it; operands
         stay, and so do two signs and what host code has."""

@@ -2,12 +2,14 @@
 /* A device half that clang refuses, once more as preprocessed text in a spelling that it takes.
  *
  * spelling.c changes sources and headers before clang sees them. What macros put together is seen only in preprocessed
- * text. Variables in shared memory whose classes have constructors (ptx/unmade.h) are known only once clang has named
- * them. Both cost a second compilation of a source that would otherwise be an error. */
+ * text. Variables in shared memory whose classes have constructors (ptx/unmade.h), and arrays of a size known late with
+ * initialisers (ptx/sized.h), are known only once clang has named them. Both cost a second compilation of a source that
+ * would otherwise be an error. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "ptx/again.h"
+#include "ptx/sized.h"
 #include "ptx/spelling.h"
 #include "ptx/unmade.h"
 #include "shim.h"
@@ -17,8 +19,8 @@ bool again_text(const struct request *request, const struct mr_words *common, co
 {
     bool first = words->count == 0;
     struct mr_words run = {.items = NULL};
-    struct mr_text whole = {.data = NULL}, mended = {.data = NULL};
-    size_t found = mr_unmade_places(said, places), changes = 0;
+    struct mr_text whole = {.data = NULL}, filled = {.data = NULL}, mended = {.data = NULL};
+    size_t found = mr_unmade_places(said, places) + mr_sized_places(said, places), changes = 0;
     if ((!first && !found) || strstr(said, "fatal error: "))
         return false;
     words_add_all(&run, common);
@@ -30,13 +32,15 @@ bool again_text(const struct request *request, const struct mr_words *common, co
     step_messages(NULL);
     if (good) {
         changes = mr_spelling_mend(&whole);
-        size_t variables = mr_unmade_mend(whole.data, places, &mended);
-        good = (first ? changes + variables : variables) > 0 && !mended.failed &&
+        size_t variables = mr_sized_mend(whole.data, places, &filled);
+        variables += mr_unmade_mend(mr_text_chars(&filled), places, &mended);
+        good = (first ? changes + variables : variables) > 0 && !filled.failed && !mended.failed &&
                file_write(request, text, mended.data, mended.length);
     }
     if (good && first)
         mr_again_words(common, words);
     mr_text_clear(&mended);
+    mr_text_clear(&filled);
     mr_text_clear(&whole);
     mr_words_clear(&run);
     return good;

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "bodies.h"
+#include "ptx/sized.h"
 #include "ptx/spelling.h"
 #include "shim.h"
 
@@ -261,17 +262,25 @@ static int preprocess(const struct request *request, const struct mr_words *word
     return status;
 }
 
-bool bodies_text(const struct request *request, const struct mr_words *words, const char *source, const char *output,
-                 struct mr_words *out)
+bool bodies_text(const struct request *request, const struct mr_words *words, const char *source, const char *said,
+                 const char *output, struct mr_words *out)
 {
-    struct mr_text text = {.data = NULL}, less = {.data = NULL};
+    struct mr_text text = {.data = NULL}, less = {.data = NULL}, filled = {.data = NULL}, messages = {.data = NULL};
+    struct mr_words places = {.items = NULL};
     bool good = preprocess(request, words, source, output) == 0 && file_read(output, &text) && text.data;
     size_t changes = 0;
     if (good) {
         changes = mr_spelling_mend(&text); /* those that macros make */
         changes += bodies_drop(text.data, &less);
+        if (access(said, R_OK) == 0 && file_read(said, &messages))
+            (void)mr_sized_places(mr_text_chars(&messages), &places);
+        changes += mr_sized_mend(mr_text_chars(&less), &places, &filled);
     }
-    good = changes && !less.failed && file_write(request, output, mr_text_chars(&less), less.length);
+    good = changes && !less.failed && !filled.failed && !places.failed &&
+           file_write(request, output, mr_text_chars(&filled), filled.length);
+    mr_words_clear(&places);
+    mr_text_clear(&messages);
+    mr_text_clear(&filled);
     mr_text_clear(&text);
     mr_text_clear(&less);
     if (good)

@@ -13,9 +13,10 @@
 size_t bodies_drop(const char *text, struct mr_text *out);
 
 struct request;
-/* By the words of a host half, which end in -c: writes such a text of the source to `output`, and adds the words that
- * compile it. False if the source can't be preprocessed, or has no such function. */
-bool bodies_text(const struct request *request, const struct mr_words *words, const char *source, const char *output,
-                 struct mr_words *out);
+/* By the words of a host half, which end in -c, and what the compiler said of it, the file `said`: writes such a text
+ * of the source to `output`, in a spelling that clang takes (ptx/spelling.h, ptx/sized.h), and adds the words that
+ * compile it. False if the source can't be preprocessed, or nothing is to be changed. */
+bool bodies_text(const struct request *request, const struct mr_words *words, const char *source, const char *said,
+                 const char *output, struct mr_words *out);
 
 #endif

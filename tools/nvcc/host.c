@@ -202,7 +202,7 @@ static int cuda_object(const struct request *request, const struct mr_words *wor
     bool both = false;
     if (status != 0) {
         step_messages(second);
-        both = bodies_text(request, words, input->path, text, &again);
+        both = bodies_text(request, words, input->path, first, text, &again);
     }
     if (both)
         status = cuda_half(request, &again, input, text, output);
