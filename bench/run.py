@@ -307,7 +307,7 @@ def client_python(client: str) -> pathlib.Path | None:
 
 
 def run_cupy(build: pathlib.Path) -> dict[str, float]:
-    """With the CuPy that clients/cupy.sh has built; nothing where it has not."""
+    """With the CuPy that clients/cupy.sh has installed; nothing where it has not."""
     if not (python := client_python("cupy")):
         return {}
     return run([build / "bin" / "millrace", "run", "--", python, HERE / "bench_cupy.py"], CUDA_PATH=str(build), CUDA_HOME=str(build))
@@ -343,7 +343,7 @@ def print_pycuda(in_python: dict, in_c: dict) -> None:
 def print_cupy(figures: dict) -> None:
     print("\nCuPy beside NumPy on one core, 10 million floats, in milliseconds (best of some rounds)\n")
     if not figures:
-        print("not measured: clients/cupy.sh has not built CuPy here")
+        print("not measured: clients/cupy.sh has not installed CuPy here")
         return
     print(f"{'operation':36} {'Millrace':>9} {'NumPy':>9} {'ratio':>6}")
     for name, label in (("add", "addition"), ("sine", "sine"), ("sum", "sum")):

@@ -9,6 +9,7 @@
 #   suite KIND NAME PYTHON-COMMAND… TEST…    runs a client's own tests (suite.py), adds their counts
 #   skip LABEL REASON
 #   cupy_kernels              a folder for the kernels that CuPy keeps, of this build alone
+#   cupy_source VERSION       CuPy's source distribution in $cache/source, which holds its tests; pip's needs for it are installed
 #   cupy_programs             checks the two CuPy programs of the seed documents, where they are, and cupy_check.py
 #   client_end                prints "NAME: N passed, N failed, N skipped"; status 1 if a check failed or a suite did worse than docs/clients.md states
 
@@ -108,6 +109,16 @@ cupy_kernels() {
     export CUPY_CACHE_DIR
     [ -d "$CUPY_CACHE_DIR" ] || rm -rf "$cache"/kernels-*
     mkdir -p "$CUPY_CACHE_DIR"
+}
+
+cupy_source() {
+    [ -e "$cache/source/cupy-$1/setup.py" ] && return 0
+    echo "$client: fetching the sources of CuPy $1"
+    rm -rf "$cache/source" && mkdir -p "$cache/source" || return 1
+    # pip asks the sources for their name and version, for which they want a toolkit unless they are told that nothing is built.
+    CUPY_INSTALL_USE_STUB=1 "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-binary cupy -d "$cache/source" "cupy==$1" >"$work/pip.log" 2>&1 ||
+        { pip_failed "the sources of CuPy"; return 1; }
+    tar -xzf "$cache/source/cupy-$1.tar.gz" -C "$cache/source"
 }
 
 cupy_programs() {

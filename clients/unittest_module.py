@@ -72,10 +72,16 @@ def main():
             print(reason)
             Result.results.write(f"skipped {module}\n")
             return
-        # Numba's tests give a process that they start 4 seconds, imports included: too short for a machine that does
-        # other work as well.
-        if hasattr(sys.modules[module], "FUTURE_TIMEOUT"):
-            sys.modules[module].FUTURE_TIMEOUT = 120
+        # Numba's tests give a process that they start 4 or 30 seconds, imports included: too short for a machine that
+        # does other work as well.
+        loaded = sys.modules[module]
+        if hasattr(loaded, "FUTURE_TIMEOUT"):
+            loaded.FUTURE_TIMEOUT = 120
+        if hasattr(loaded, "run_in_subprocess"):
+            start = loaded.run_in_subprocess
+            loaded.run_in_subprocess = lambda *given, timeout=0, **named: start(
+                *given, timeout=max(timeout, 120), **named
+            )
         suite = unittest.TestSuite(test for test in tests if not test.id().removeprefix(folder).startswith(names))
         unittest.TextTestRunner(resultclass=Result, verbosity=2).run(suite)
 
