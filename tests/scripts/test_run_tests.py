@@ -20,9 +20,9 @@ printf '%s\\n' '{"result": "OK", "stdout": "3 passed, 0 failed, 1 skipped"}' '{"
 # Says when it runs, and waits for its end; then it says something that nobody wants to read.
 WAITS = """#!/bin/sh
 trap 'echo many words; exit 1' TERM INT
-echo begun
 sleep 1000 &
 echo $! >child
+echo begun
 wait
 """
 MAKEFILE = f"test:\n\t@{sys.executable} {SCRIPT} build\n"
