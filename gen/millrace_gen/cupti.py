@@ -113,7 +113,8 @@ def emit_runtime_meta(functions, spec_dir):
 
 
 def emit_impl(functions):
-    lines = C_HEAD + ["#ifndef MR_CUPTI_IMPL_H", "#define MR_CUPTI_IMPL_H", "", "#include <cupti.h>", ""]
+    lines = C_HEAD + ["#ifndef MR_CUPTI_IMPL_H", "#define MR_CUPTI_IMPL_H", "", "#include <cupti.h>", "", "/* A program's tables of NVTX, by number. */",
+                      "typedef const void *(*mr_nvtx_exports)(uint32_t number);", ""]
     lines += [wrap_call(f"{f.returns} mr_{f.name}", f.params or ["void"]) + ";" for f in functions if f.state == "done"]
     return "\n".join(lines + ["", "#endif", ""])
 

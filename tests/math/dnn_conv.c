@@ -398,6 +398,7 @@ int main(int count, char **arguments)
         one(handle, round);
     }
     OK(cudnnDestroy(handle));
+    RT(cudaDeviceReset());
     printf("%d convolutions are right\n", rounds);
     return 0;
 }

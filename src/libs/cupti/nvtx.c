@@ -393,10 +393,9 @@ static const millrace_nvtx_function functions[MILLRACE_NVTX_MODULES][MILLRACE_NV
 };
 
 /* 0: the program has no table. Any thread; it may come before cuInit. */
-int mr_InitializeInjectionNvtx2(void *exports)
+int mr_InitializeInjectionNvtx2(mr_nvtx_exports exports)
 {
-    millrace_nvtx_exports find = (millrace_nvtx_exports)exports;
-    const struct millrace_nvtx_calls *calls = find ? find(1) : NULL;
+    const struct millrace_nvtx_calls *calls = exports ? exports(1) : NULL;
     if (!calls || calls->struct_size < sizeof *calls)
         return 0;
     for (int module = 1; module < MILLRACE_NVTX_MODULES; module++) {

@@ -730,7 +730,7 @@ CASE(dnn_status, backend_tensor)
 CASE(dnn_status, backend_wrong_types)
 {
     cudnnBackendDescriptor_t d = part(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-    int64_t uid = 1, dim[4] = {2, 3, 4, 5};
+    int64_t uid = 1, dim[9] = {2, 3, 4, 5, 1, 1, 1, 1, 1};
     dn(cudnnBackendSetAttribute(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_FLOAT, 1, &uid));
     dn(cudnnBackendSetAttribute(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 2, dim));
     dn(cudnnBackendSetAttribute(d, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_INT64, 1, &uid));
