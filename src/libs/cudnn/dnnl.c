@@ -46,6 +46,7 @@ static struct {
     int (*engine_create)(void **engine, int kind, size_t index);
     int (*stream_create)(void **stream, void *engine, unsigned flags);
     int (*stream_wait)(void *stream);
+    int (*stream_destroy)(void *stream);
     int (*attr_create)(void **attr);
     int (*attr_set_scratchpad_mode)(void *attr, int mode);
     int (*primitive_create)(void **primitive, void *desc);
@@ -111,6 +112,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* opening, and the lis
 static struct mr_conv *list;
 static unsigned unused;
 
+static pthread_key_t streams; /* each of our threads has a stream of oneDNN's */
+
+static void end_stream(void *stream)
+{
+    dnnl.stream_destroy(stream);
+}
+
 static const struct mr_cpu_library wanted = {.names = (const char *const[]){"libdnnl.so.2", "libdnnl.so.3", NULL},
                                              .what = "oneDNN",
                                              .without = "convolution",
@@ -150,6 +158,7 @@ static bool open_it(void)
     if (!find(l, (void **)&dnnl.engine_create, "dnnl_engine_create") ||
         !find(l, (void **)&dnnl.stream_create, "dnnl_stream_create") ||
         !find(l, (void **)&dnnl.stream_wait, "dnnl_stream_wait") ||
+        !find(l, (void **)&dnnl.stream_destroy, "dnnl_stream_destroy") ||
         !find(l, (void **)&dnnl.attr_create, "dnnl_primitive_attr_create") ||
         !find(l, (void **)&dnnl.attr_set_scratchpad_mode, "dnnl_primitive_attr_set_scratchpad_mode") ||
         !find(l, (void **)&dnnl.primitive_create, "dnnl_primitive_create") ||
@@ -166,8 +175,8 @@ static bool open_it(void)
         return false;
     dnnl.set_threads = (void (*)(int))dlsym(l, "omp_set_num_threads");
     dnnl.max_threads = (int (*)(void))dlsym(l, "omp_get_max_threads");
-    return dnnl.engine_create(&dnnl.engine, CPU, 0) == 0 && dnnl.attr_create(&dnnl.attr) == 0 &&
-           dnnl.attr_set_scratchpad_mode(dnnl.attr, SCRATCHPAD_USER) == 0;
+    return pthread_key_create(&streams, end_stream) == 0 && dnnl.engine_create(&dnnl.engine, CPU, 0) == 0 &&
+           dnnl.attr_create(&dnnl.attr) == 0 && dnnl.attr_set_scratchpad_mode(dnnl.attr, SCRATCHPAD_USER) == 0;
 }
 
 bool mr_dnnl_open(void)
@@ -406,15 +415,19 @@ bool mr_conv_turns(const struct mr_conv *conv)
 
 /* ---- running ---- */
 
-/* Each of our threads has a stream of oneDNN's, for as long as the process lives. */
+/* The thread's stream of oneDNN's, which ends with the thread. */
 static void *stream_of_thread(void)
 {
-    static _Thread_local void *stream;
-    if (!stream) {
-        if (dnnl.set_threads)
-            dnnl.set_threads(1);
-        if (dnnl.stream_create(&stream, dnnl.engine, 1))
-            stream = NULL;
+    void *stream = pthread_getspecific(streams);
+    if (stream)
+        return stream;
+    if (dnnl.set_threads)
+        dnnl.set_threads(1);
+    if (dnnl.stream_create(&stream, dnnl.engine, 1))
+        return NULL;
+    if (pthread_setspecific(streams, stream)) {
+        dnnl.stream_destroy(stream);
+        return NULL;
     }
     return stream;
 }
