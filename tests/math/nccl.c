@@ -414,7 +414,7 @@ static void *run_rank(void *data)
     int r = (int)(intptr_t)data;
     RT(cudaSetDevice(r));
     unsigned *at;
-    RT(cudaMalloc((void **)&at, 2 * sizeof *at));
+    RT(cudaMalloc((void **)&at, 3 * sizeof *at));
     at[0] = 1;
     for (int i = 0; i < 300; i++) {
         OK(ncclAllReduce(at, at + 1, 1, ncclUint32, ncclMax, comm[r], stream[r]));
@@ -423,12 +423,12 @@ static void *run_rank(void *data)
             OK(ncclGroupStart());
             OK(ncclSend(at, 1, ncclUint32, (r + 1) % RANKS, comm[r], stream[r]));
             OK(ncclRecv(at + 1, 1, ncclUint32, (r + RANKS - 1) % RANKS, comm[r], stream[r]));
-            OK(ncclAllReduce(at, at, 1, ncclUint32, ncclMax, comm[r], stream[r]));
+            OK(ncclAllReduce(at, at + 2, 1, ncclUint32, ncclMax, comm[r], stream[r]));
             OK(ncclGroupEnd());
         }
     }
     RT(cudaStreamSynchronize(stream[r]));
-    CHECK(at[0] == 1 && at[1] == 1);
+    CHECK(at[0] == 1 && at[1] == 1 && at[2] == 1);
     RT(cudaFree(at));
     return NULL;
 }

@@ -81,40 +81,33 @@ size_t mr_nccl_size(unsigned type)
 
 /* ---- sizes ---- */
 
+/* What a rank brings and gets by each kind: nothing, the operation's count of elements, or that for each rank. */
+enum amount { NOTHING, COUNT, ALL };
+static const struct {
+    unsigned char sends, gets;
+    bool root_sends, root_gets; /* the root alone does */
+} amounts[] = {[MR_WAY_ALL_REDUCE] = {COUNT, COUNT, false, false},   [MR_WAY_REDUCE] = {COUNT, COUNT, false, true},
+               [MR_WAY_REDUCE_SCATTER] = {ALL, COUNT, false, false}, [MR_WAY_BROADCAST] = {COUNT, COUNT, true, false},
+               [MR_WAY_ALL_GATHER] = {COUNT, ALL, false, false},     [MR_WAY_ALL_TO_ALL] = {ALL, ALL, false, false},
+               [MR_WAY_GATHER] = {COUNT, ALL, false, true},          [MR_WAY_SCATTER] = {ALL, COUNT, true, false},
+               [MR_WAY_SEND] = {COUNT, NOTHING, false, false},       [MR_WAY_RECV] = {NOTHING, COUNT, false, false}};
+
+static uint64_t bytes_of(const struct mr_posting *posting, unsigned char amount, bool takes_part, int ranks)
+{
+    uint64_t bytes = posting->count * mr_nccl_size(posting->type);
+    return !takes_part || amount == NOTHING ? 0 : amount == ALL ? bytes * (uint64_t)ranks : bytes;
+}
+
 uint64_t mr_nccl_send_bytes(const struct mr_posting *posting, int rank, int ranks)
 {
-    uint64_t bytes = posting->count * mr_nccl_size(posting->type), all = bytes * (uint64_t)ranks;
-    switch ((enum mr_way)posting->way) {
-    case MR_WAY_REDUCE_SCATTER:
-    case MR_WAY_ALL_TO_ALL:
-        return all;
-    case MR_WAY_BROADCAST:
-        return rank == posting->peer ? bytes : 0;
-    case MR_WAY_SCATTER:
-        return rank == posting->peer ? all : 0;
-    case MR_WAY_RECV:
-        return 0;
-    default:
-        return bytes;
-    }
+    bool takes_part = !amounts[posting->way].root_sends || rank == posting->peer;
+    return bytes_of(posting, amounts[posting->way].sends, takes_part, ranks);
 }
 
 uint64_t mr_nccl_recv_bytes(const struct mr_posting *posting, int rank, int ranks)
 {
-    uint64_t bytes = posting->count * mr_nccl_size(posting->type), all = bytes * (uint64_t)ranks;
-    switch ((enum mr_way)posting->way) {
-    case MR_WAY_ALL_GATHER:
-    case MR_WAY_ALL_TO_ALL:
-        return all;
-    case MR_WAY_REDUCE:
-        return rank == posting->peer ? bytes : 0;
-    case MR_WAY_GATHER:
-        return rank == posting->peer ? all : 0;
-    case MR_WAY_SEND:
-        return 0;
-    default:
-        return bytes;
-    }
+    bool takes_part = !amounts[posting->way].root_gets || rank == posting->peer;
+    return bytes_of(posting, amounts[posting->way].gets, takes_part, ranks);
 }
 
 /* ---- sums ---- */

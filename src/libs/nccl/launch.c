@@ -36,7 +36,8 @@ struct mr_launch {
     uint32_t flag, segment;
     uint64_t shares;
     _Atomic uint64_t staged, done; /* shares that have run */
-    bool posted, ended; /* ever */
+    bool posted; /* ever */
+    _Atomic bool ended; /* ever; each part of the last work says so */
     bool captured;
     bool begun; /* some of it was submitted */
     bool waits; /* for other launches, perhaps */

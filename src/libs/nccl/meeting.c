@@ -21,29 +21,39 @@ struct id {
 };
 _Static_assert(sizeof(struct id) <= sizeof(ncclUniqueId), "an id fits");
 
-/* A meeting that this process has made, until all ranks have joined. */
-struct kept {
-    struct kept *next;
-    struct mr_share share;
+/* A meeting as this process sees it: mapped once, however many of its ranks are here, so that they all take the same
+ * lock. What the process has made itself stays until all ranks have joined, for others open it through the process. */
+struct view {
+    struct view *next;
     struct mr_meeting *meeting;
+    struct mr_share_handle handle;
+    struct mr_share share; /* only if `is_made` */
+    bool is_made;
+    unsigned opened; /* and not closed */
 };
-static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct kept *kept_first;
+static pthread_mutex_t views_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct view *views;
 
-/* Closes those that nobody has to open any more. */
+static bool is_needed(const struct view *view)
+{
+    uint32_t joined = atomic_load(&view->meeting->joined);
+    return view->opened || (view->is_made && (joined == 0 || joined < view->meeting->ranks));
+}
+
+/* Ends the views that nobody needs any more. views_lock held. */
 static void tidy(void)
 {
-    for (struct kept **link = &kept_first; *link;) {
-        struct kept *kept = *link;
-        uint32_t joined = atomic_load(&kept->meeting->joined);
-        if (joined == 0 || joined < kept->meeting->ranks) {
-            link = &kept->next;
+    for (struct view **link = &views; *link;) {
+        struct view *view = *link;
+        if (is_needed(view)) {
+            link = &view->next;
             continue;
         }
-        *link = kept->next;
-        munmap(kept->meeting, sizeof *kept->meeting);
-        mr_share_destroy(&kept->share);
-        free(kept);
+        *link = view->next;
+        munmap(view->meeting, sizeof *view->meeting);
+        if (view->is_made)
+            mr_share_destroy(&view->share);
+        free(view);
     }
 }
 
@@ -66,40 +76,52 @@ static struct mr_meeting *map(int fd)
 
 ncclResult_t mr_meeting_new(ncclUniqueId *out)
 {
-    struct kept *kept = calloc(1, sizeof *kept);
-    if (!kept || !mr_share_create(sizeof *kept->meeting, &kept->share)) {
-        free(kept);
+    struct view *view = calloc(1, sizeof *view);
+    bool is_shared = view && mr_share_create(sizeof *view->meeting, &view->share);
+    if (is_shared)
+        view->meeting = map(view->share.fd);
+    if (!is_shared || !view->meeting || !lock_init(&view->meeting->lock)) {
+        if (is_shared && view->meeting)
+            munmap(view->meeting, sizeof *view->meeting);
+        if (is_shared)
+            mr_share_destroy(&view->share);
+        free(view);
         return mr_nccl_bad("ncclGetUniqueId", ncclSystemError, "there is no memory to share");
     }
-    kept->meeting = map(kept->share.fd);
-    if (!kept->meeting || !lock_init(&kept->meeting->lock)) {
-        mr_share_destroy(&kept->share);
-        free(kept);
-        return mr_nccl_bad("ncclGetUniqueId", ncclSystemError, "there is no memory to share");
-    }
-    kept->meeting->magic = MAGIC;
+    view->is_made = true;
+    view->meeting->magic = MAGIC;
     struct id id = {.magic = MAGIC};
     static const uint64_t value[3];
-    mr_share_handle_make(&kept->share, MR_SHARE_MEMORY, value, &id.handle);
+    mr_share_handle_make(&view->share, MR_SHARE_MEMORY, value, &id.handle);
+    view->handle = id.handle;
     memset(out, 0, sizeof *out);
     memcpy(out, &id, sizeof id);
-    pthread_mutex_lock(&kept_lock);
+    pthread_mutex_lock(&views_lock);
     tidy();
-    kept->next = kept_first;
-    kept_first = kept;
-    pthread_mutex_unlock(&kept_lock);
+    view->next = views;
+    views = view;
+    pthread_mutex_unlock(&views_lock);
     return ncclSuccess;
 }
 
-static struct mr_meeting *open_kept(const struct mr_share_handle *handle)
+/* A view of a meeting of another process, or NULL. */
+static struct view *view_of_other(const struct mr_share_handle *handle)
 {
-    struct mr_meeting *meeting = NULL;
-    pthread_mutex_lock(&kept_lock);
-    for (struct kept *kept = kept_first; kept && !meeting; kept = kept->next)
-        if (memcmp(&kept->share.token, &handle->token, sizeof handle->token) == 0)
-            meeting = map(kept->share.fd);
-    pthread_mutex_unlock(&kept_lock);
-    return meeting;
+    struct view *view = calloc(1, sizeof *view);
+    size_t size = 0;
+    int fd = view ? mr_share_open(handle, &size) : -1;
+    if (fd >= 0 && size == sizeof *view->meeting)
+        view->meeting = map(fd);
+    if (fd >= 0)
+        close(fd);
+    if (view && view->meeting && view->meeting->magic == MAGIC) {
+        view->handle = *handle;
+        return view;
+    }
+    if (view && view->meeting)
+        munmap(view->meeting, sizeof *view->meeting);
+    free(view);
+    return NULL;
 }
 
 struct mr_meeting *mr_meeting_open(const ncclUniqueId *from)
@@ -109,28 +131,28 @@ struct mr_meeting *mr_meeting_open(const ncclUniqueId *from)
     memcpy(&id, from, sizeof id);
     if (id.magic != MAGIC || !mr_share_handle_read(&id.handle, MR_SHARE_MEMORY, &handle))
         return NULL;
-    struct mr_meeting *meeting = open_kept(&handle);
-    if (meeting)
-        return meeting;
-    size_t size = 0;
-    int fd = mr_share_open(&handle, &size);
-    if (fd >= 0 && size == sizeof *meeting)
-        meeting = map(fd);
-    if (fd >= 0)
-        close(fd);
-    if (meeting && meeting->magic != MAGIC) {
-        mr_meeting_close(meeting);
-        return NULL;
+    pthread_mutex_lock(&views_lock);
+    struct view *view = views;
+    while (view && memcmp(&view->handle.token, &handle.token, sizeof handle.token) != 0)
+        view = view->next;
+    if (!view && (view = view_of_other(&handle))) {
+        view->next = views;
+        views = view;
     }
-    return meeting;
+    if (view)
+        view->opened++;
+    pthread_mutex_unlock(&views_lock);
+    return view ? view->meeting : NULL;
 }
 
 void mr_meeting_close(struct mr_meeting *meeting)
 {
-    munmap(meeting, sizeof *meeting);
-    pthread_mutex_lock(&kept_lock);
+    pthread_mutex_lock(&views_lock);
+    for (struct view *view = views; view; view = view->next)
+        if (view->meeting == meeting)
+            view->opened--;
     tidy();
-    pthread_mutex_unlock(&kept_lock);
+    pthread_mutex_unlock(&views_lock);
 }
 
 void mr_meeting_fail(struct mr_meeting *meeting, ncclResult_t why)

@@ -62,7 +62,8 @@ struct mr_match {
 /* A new meeting and the id that leads to it. The process keeps it until all ranks have joined. */
 ncclResult_t mr_meeting_new(ncclUniqueId *id);
 
-/* Opens the meeting; NULL if the id is none, or if its maker has gone. */
+/* Opens the meeting; NULL if the id is none, or if its maker has gone. Each open is closed once; all of this process
+ * give the same address. */
 struct mr_meeting *mr_meeting_open(const ncclUniqueId *id);
 void mr_meeting_close(struct mr_meeting *meeting);
 
