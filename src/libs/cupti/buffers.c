@@ -26,6 +26,8 @@ static pthread_cond_t more = PTHREAD_COND_INITIALIZER; /* something is full, or 
 static struct buffer *current;
 static struct buffer *full, **full_end = &full;
 static bool has_deliverer;
+static unsigned giving; /* buffers that threads are giving back */
+static pthread_cond_t given = PTHREAD_COND_INITIALIZER; /* there are none of these */
 static uint32_t period; /* milliseconds; 0: none */
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
@@ -231,6 +233,7 @@ static void deliver(bool all)
         full = buffer->next;
         if (!full)
             full_end = &full;
+        giving++;
         pthread_mutex_unlock(&lock);
         busy = true;
         if (give)
@@ -238,6 +241,8 @@ static void deliver(bool all)
         busy = false;
         free(buffer);
         pthread_mutex_lock(&lock);
+        if (--giving == 0)
+            pthread_cond_broadcast(&given);
     }
 }
 
@@ -249,6 +254,8 @@ void mr_cupti_flush(void)
     pthread_mutex_lock(&lock);
     bool any = full || (current && current->records);
     deliver(true);
+    while (giving)
+        pthread_cond_wait(&given, &lock);
     pthread_mutex_unlock(&lock);
     CUpti_ActivityOverhead3 record = {.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
                                       .overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH,
@@ -321,8 +328,8 @@ CUptiResult mr_cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc f
     return good ? CUPTI_SUCCESS : CUPTI_ERROR_OUT_OF_MEMORY;
 }
 
-/* A work's record is in its buffer before anything learns of the work's end, so there is nothing to wait for, and
- * nothing more to force. */
+/* A work's record is in its buffer before anything learns of the work's end. So what is waited for is buffers that
+ * another thread is giving back, and there is nothing more to force. */
 CUptiResult mr_cuptiActivityFlushAll(uint32_t flag)
 {
     (void)flag;

@@ -186,6 +186,7 @@ static void enter(struct mr_observed_call *told, bool runtime)
         (mr_cupti_wants(CUPTI_ACTIVITY_KIND_RUNTIME) || mr_cupti_wants(CUPTI_ACTIVITY_KIND_DRIVER)))
         put_external(call->correlation);
     if (mr_cupti_calls_back(domain_of(call), call->cbid)) {
+        call->called_back = true;
         call->symbol = runtime ? launched_by_runtime(told) : launched(told);
         call_back(call, CUPTI_API_ENTER, told->context, NULL);
     }
@@ -233,7 +234,7 @@ static void leave(struct mr_observed_call *told, void *status, uint32_t value)
     bool is_inner = !call->runtime && call->in_runtime; /* which has callbacks, but no record: as on hardware */
     if (call->cbid && !is_inner && mr_cupti_wants_call(call->runtime, call->cbid))
         put_call(call, end, value);
-    if (mr_cupti_calls_back(domain_of(call), call->cbid))
+    if (call->called_back && mr_cupti_calls_back(domain_of(call), call->cbid))
         call_back(call, CUPTI_API_EXIT, current_context(), status);
     if (thread.depth > index)
         thread.depth = (unsigned)index;

@@ -121,6 +121,7 @@ bool mr_cupti_is_busy(void);
 struct mr_cupti_call {
     const struct mr_observed_call *call;
     bool runtime, in_runtime; /* it is one of the runtime's, or inside of one */
+    bool called_back; /* when it began: without that there is no callback at its end */
     uint32_t cbid, correlation;
     uint64_t start;
     uint64_t data; /* the subscriber's */
