@@ -64,6 +64,6 @@ configure build-check-tsan clang-19 -Db_sanitize=thread
 ninja -C build-check-tsan --quiet
 
 step "streams, events, random programs and all else that threads share, under ThreadSanitizer"
-python3 scripts/run_tests.py build-check-tsan --timeout-multiplier 4 --suite stream --suite event --suite compile --suite api --suite object --suite module --suite kernel --suite memory --suite fault --suite random --suite cudart
+python3 scripts/run_tests.py build-check-tsan --timeout-multiplier 4 --suite stream --suite event --suite compile --suite api --suite object --suite module --suite kernel --suite memory --suite fault --suite random --suite cudart --suite nccl --suite cupti
 
 step "all is well, after $(($(date +%s) - begin)) s"
