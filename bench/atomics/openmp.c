@@ -13,25 +13,9 @@ static uint8_t *byte;
 static uint32_t *place;
 static int out[COUNT + 1];
 
-static struct {
-    double begin, best;
-    int left;
-} timing;
+#define BEFORE_ROUND memset(out, 0, sizeof out)
+#include "../kernels/rounds.h"
 
-/* Called before each round and after the last: false when that many have been. */
-static bool another_round(void)
-{
-    double now = kernels_seconds(), took = (now - timing.begin) * 1e3;
-    if (timing.begin != 0 && took < timing.best)
-        timing.best = took;
-    if (timing.left-- == 0)
-        return false;
-    memset(out, 0, sizeof out);
-    timing.begin = kernels_seconds();
-    return true;
-}
-
-#define REPEAT for (timing.begin = 0, timing.best = 1e9, timing.left = 8; another_round();)
 #define REALS ((float *)out)
 
 static double sum_of(size_t first, size_t count, bool reals)
@@ -47,7 +31,7 @@ static void one_place(void)
     int counted = 0, largest = 0;
     float sum = 0;
     double wide = 0;
-    REPEAT
+    REPEAT(8)
     {
         counted = 0;
 #pragma omp parallel for simd reduction(+ : counted)
@@ -55,7 +39,7 @@ static void one_place(void)
             counted += x[i] < 0.5f;
     }
     kernels_print("count", timing.best, counted);
-    REPEAT
+    REPEAT(8)
     {
 #pragma omp parallel for
         for (int i = 0; i < COUNT; i++)
@@ -67,7 +51,7 @@ static void one_place(void)
             }
     }
     kernels_print("append", timing.best, sum_of(1, COUNT, true));
-    REPEAT
+    REPEAT(8)
     {
         sum = 0;
 #pragma omp parallel for simd reduction(+ : sum)
@@ -75,7 +59,7 @@ static void one_place(void)
             sum += x[i];
     }
     kernels_print("sum_float", timing.best, (double)sum);
-    REPEAT
+    REPEAT(8)
     {
         wide = 0;
 #pragma omp parallel for simd reduction(+ : wide)
@@ -83,7 +67,7 @@ static void one_place(void)
             wide += (double)x[i];
     }
     kernels_print("sum_double", timing.best, wide);
-    REPEAT
+    REPEAT(8)
     {
         largest = 0;
 #pragma omp parallel for simd reduction(max : largest)
@@ -95,7 +79,7 @@ static void one_place(void)
 
 static void several_places(void)
 {
-    REPEAT
+    REPEAT(8)
     {
 #pragma omp parallel
         {
@@ -110,7 +94,7 @@ static void several_places(void)
         }
     }
     kernels_print("few", timing.best, sum_of(0, FEW, false));
-    REPEAT
+    REPEAT(8)
     {
 #pragma omp parallel
         {
@@ -125,7 +109,7 @@ static void several_places(void)
         }
     }
     kernels_print("few_float", timing.best, sum_of(0, FEW, true));
-    REPEAT
+    REPEAT(8)
     {
 #pragma omp parallel
         {
@@ -140,7 +124,7 @@ static void several_places(void)
         }
     }
     kernels_print("bins", timing.best, sum_of(0, BINS / 2, false));
-    REPEAT
+    REPEAT(8)
     {
 #pragma omp parallel for
         for (int i = 0; i < COUNT; i++)
@@ -152,7 +136,7 @@ static void several_places(void)
 
 static void own_places(void)
 {
-    REPEAT
+    REPEAT(8)
     {
 #pragma omp parallel for
         for (int i = 0; i < OWN; i++)
@@ -161,7 +145,7 @@ static void own_places(void)
     }
     kernels_print("own", timing.best, sum_of(0, OWN, false));
     kernels_print("own_plain", timing.best, sum_of(0, OWN, false));
-    REPEAT
+    REPEAT(8)
     {
 #pragma omp parallel for
         for (int i = 0; i < OWN; i++)

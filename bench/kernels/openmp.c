@@ -7,26 +7,7 @@
 #include <string.h>
 
 #include "kernels.h"
-
-static struct {
-    double begin, best;
-    int left;
-} timing;
-
-/* Called before each round and after the last: false when that many have been. */
-static bool another_round(void)
-{
-    double now = kernels_seconds(), took = (now - timing.begin) * 1e3;
-    if (timing.begin != 0 && took < timing.best)
-        timing.best = took;
-    if (timing.left-- == 0)
-        return false;
-    timing.begin = kernels_seconds();
-    return true;
-}
-
-/* Runs what follows some times; the best of them is then in timing.best. */
-#define REPEAT(rounds) for (timing.begin = 0, timing.best = 1e9, timing.left = (rounds); another_round();)
+#include "rounds.h"
 
 static float *floats(size_t count, uint32_t seed)
 {

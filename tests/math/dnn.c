@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuDNN's pooling, batch normalisation, softmax, activations and reductions beside loops over floats, in both layouts;
  * and a graph of convolution, bias and activation beside the same by functions. (Convolutions: dnn_conv.c.) */
-#include <cudnn.h>
+#include "dnn.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -11,27 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            char why[512] = ""; \
-            cudnnGetLastErrorString(why, sizeof why); \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, why); \
-            exit(1); \
-        } \
-    } while (0)
-#define OK(call) CHECK((call) == CUDNN_STATUS_SUCCESS)
-#define RT(call) CHECK((call) == cudaSuccess)
-
-static unsigned seed = 7;
 static cudnnHandle_t handle;
 static const float one = 1, none = 0;
-
-static int draw(int n)
-{
-    seed = seed * 1664525u + 1013904223u;
-    return (int)((seed >> 9) % (unsigned)n);
-}
 
 /* n images of c channels of h x w floats, in managed memory. */
 struct images {

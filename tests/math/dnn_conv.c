@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuDNN's convolutions and their gradients beside sums written out: one to three dimensions, groups, strides,
  * dilations, both modes, both layouts and odd strides, all types, factors, by functions and by graphs. */
-#include <cudnn.h>
+#include "dnn.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -10,26 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            char why[512] = ""; \
-            cudnnGetLastErrorString(why, sizeof why); \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, why); \
-            exit(1); \
-        } \
-    } while (0)
-#define OK(call) CHECK((call) == CUDNN_STATUS_SUCCESS)
-#define RT(call) CHECK((call) == cudaSuccess)
-
-static unsigned seed = 1;
-
-static int draw(int n)
-{
-    seed = seed * 1664525u + 1013904223u;
-    return (int)((seed >> 9) % (unsigned)n);
-}
 
 struct tensor {
     cudnnDataType_t type;

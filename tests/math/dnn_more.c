@@ -2,7 +2,7 @@
 /* cuDNN's dropout: what is kept, how often, that gradients see the same, that draws follow each other also in graphs.
  * Local response normalisation beside loops. The CTC loss beside a sum over all paths. Gradients beside differences.
  * Normalisation by its younger names beside the older. Tensors moved with margins. */
-#include <cudnn.h>
+#include "dnn.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -12,26 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            char why[512] = ""; \
-            cudnnGetLastErrorString(why, sizeof why); \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, why); \
-            exit(1); \
-        } \
-    } while (0)
-#define OK(call) CHECK((call) == CUDNN_STATUS_SUCCESS)
-#define RT(call) CHECK((call) == cudaSuccess)
-
-static unsigned seed = 7;
 static cudnnHandle_t handle;
-
-static int draw(int n)
-{
-    seed = seed * 1664525u + 1013904223u;
-    return (int)((seed >> 9) % (unsigned)n);
-}
 
 /* n images of c channels of h x w floats, in managed memory. */
 struct images {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuDNN's recurrent networks: the forward pass beside plain loops in double, sequence by sequence; the gradients beside
  * differences of those loops. A loss is the sum of all results, each times a number that is drawn. */
-#include <cudnn.h>
+#include "dnn.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -11,26 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            char why[512] = ""; \
-            cudnnGetLastErrorString(why, sizeof why); \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, why); \
-            exit(1); \
-        } \
-    } while (0)
-#define OK(call) CHECK((call) == CUDNN_STATUS_SUCCESS)
-#define RT(call) CHECK((call) == cudaSuccess)
-
-static unsigned seed = 11;
 static cudnnHandle_t handle;
-
-static int draw(int n)
-{
-    seed = seed * 1664525u + 1013904223u;
-    return (int)((seed >> 9) % (unsigned)n);
-}
 
 /* Numbers that each of the types holds exactly, if the scale is a power of 2. */
 static double number(double scale)

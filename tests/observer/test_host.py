@@ -62,7 +62,7 @@ class Host(unittest.TestCase):
                     self.assertIn("wait", finding["missing"])
                     self.assertTrue(any(side.get("site") for side in finding["sides"]))
 
-    def library(self, program):
+    def check_each_case(self, program):
         for case, count in LIBRARY.items():
             with self.subTest(case):
                 found = self.findings(program, f"library:{case}")
@@ -70,10 +70,10 @@ class Host(unittest.TestCase):
                 self.assertEqual(max((finding["bytes"] for finding in found), default=None), count, found)
 
     def test_library(self):
-        self.library(self.compile("--check"))
-        self.library(self.compile("--check", "-O2"))
+        self.check_each_case(self.compile("--check"))
+        self.check_each_case(self.compile("--check", "-O2"))
         if shutil.which("gcc"):
-            self.library(self.compile("--check", "-O2", "-ccbin", "gcc", "-Xcompiler", "-D_FORTIFY_SOURCE=2"))
+            self.check_each_case(self.compile("--check", "-O2", "-ccbin", "gcc", "-Xcompiler", "-D_FORTIFY_SOURCE=2"))
 
     def test_clang(self):
         self.cases(self.compile("--check"))
