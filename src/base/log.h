@@ -11,15 +11,15 @@
 
 enum mr_log_level { MR_LOG_OFF, MR_LOG_ERROR, MR_LOG_WARN, MR_LOG_INFO, MR_LOG_DEBUG };
 
-/* The level in force; read through mr_log_enabled. */
+/* The level in force; atomic, read through mr_log_enabled. */
 extern enum mr_log_level mr_log_threshold;
 
 static inline bool mr_log_enabled(enum mr_log_level level)
 {
-    return __builtin_expect(level <= mr_log_threshold, 0);
+    return __builtin_expect(level <= __atomic_load_n(&mr_log_threshold, __ATOMIC_RELAXED), 0);
 }
 
-/* Reads the settings; called once by a library's initialisation, and again by tests. */
+/* Reads the settings; called by a library's initialisation, and again by tests. Any thread. */
 void mr_log_setup(void);
 
 /* The driver's: from now on the latest messages up to level info are kept as well, written or not (log_kept.h). */
