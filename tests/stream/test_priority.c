@@ -1,31 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two workers (MILLRACE_WORKERS=2) inside a large launch of a low priority: one of them leaves for work of a higher
  * priority, and the launch still ends whole. */
-#include "support.h"
-
-#include "engine/workers.h"
-
-/* As in test_workers.c: no worker but the two. */
-static void keep_monitor_asleep(bool asleep)
-{
-    bool changed = false;
-    while (!changed) {
-        sched_yield();
-        mr_lock_take(&mr_engine.lock);
-        changed = mr_engine.monitor_armed != asleep;
-        mr_engine.monitor_armed = changed ? asleep : mr_engine.monitor_armed;
-        mr_lock_drop(&mr_engine.lock);
-    }
-}
-
-/* Waits for the stream without helping. */
-static void watch(CUstream stream)
-{
-    CUresult status;
-    while ((status = cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY)
-        sched_yield();
-    OK(status);
-}
+#include "monitor.h"
 
 enum { BLOCKS = 500 };
 

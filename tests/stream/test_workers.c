@@ -1,32 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One worker (MILLRACE_WORKERS=1): who runs what, and in which order, is then settled, except for the extra workers
  * that the monitor starts. Where those would blur the answer the monitor is kept asleep. */
-#include "support.h"
-
-#include "engine/workers.h"
-
-/* Waits until the monitor rests, and makes everybody believe that it doesn't, so that nobody wakes it; and takes that
- * back. */
-static void keep_monitor_asleep(bool asleep)
-{
-    bool changed = false;
-    while (!changed) {
-        sched_yield();
-        mr_lock_take(&mr_engine.lock);
-        changed = mr_engine.monitor_armed != asleep;
-        mr_engine.monitor_armed = changed ? asleep : mr_engine.monitor_armed;
-        mr_lock_drop(&mr_engine.lock);
-    }
-}
-
-/* Waits for the stream without helping. */
-static void watch(CUstream stream)
-{
-    CUresult status;
-    while ((status = cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY)
-        sched_yield();
-    OK(status);
-}
+#include "monitor.h"
 
 /* ---- the first tests: before there is any worker ---- */
 
