@@ -112,7 +112,8 @@ static CUstream streams[STREAMS];
 static CUresult fill_in_turn(void)
 {
     static unsigned next;
-    return cuMemsetD32Async(words + 512, 7, 1, streams[next++ % STREAMS]);
+    unsigned i = next++ % STREAMS;
+    return cuMemsetD32Async(words + 512 + 4 * i, 7, 1, streams[i]);
 }
 
 /* Which moment the submitter is held back in can't be known from outside: what is waiting is known. */
