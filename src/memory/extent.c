@@ -110,7 +110,7 @@ static size_t chunks_take_from(size_t from, size_t run)
 static size_t chunks_take(size_t run)
 {
     MR_HELD(&lock);
-    if (!mr_guard_apart())
+    if (!notes) /* allocations need not lie apart */
         return chunks_take_from(first_free, run);
     size_t first = next > first_free ? chunks_take_from(next, run) : 0;
     if (!first)
