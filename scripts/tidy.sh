@@ -20,8 +20,12 @@ set -- $(for file do grep -q "/$file\"\|\"file\": \"\.\./$file\"" "$build/compil
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! printf '%s\n' "$@" | xargs -P "$(nproc)" -n 4 "$tidy" -p "$build" --quiet >"$log" 2>&1; then
-    grep -v "warnings* generated\|^Suppressed\|^Use -header-filter" "$log" || true
+status=0
+printf '%s\n' "$@" | xargs -P "$(nproc)" -n 4 "$tidy" -p "$build" --quiet >"$log" 2>&1 || status=$?
+if [ $status -ne 0 ]; then
+    # The findings alone: who sees only the last lines of a long log must see them.
+    grep -v "Processing file\|warnings* generated\|^Suppressed\|^Use -header-filter" "$log" || true
+    echo "tidy: faults in $# files, above; xargs ended with $status (123: findings; 125: $tidy was killed)" >&2
     exit 1
 fi
 echo "tidy: $# files, no faults"
