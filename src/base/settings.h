@@ -26,9 +26,9 @@ struct mr_setting_row {
     const char *help;    /* one sentence */
 };
 
-/* Says in the log, at level warn, what is wrong with the environment's MILLRACE_* variables: names that are none, with
- * the nearest one that is; values that can't be understood. What was said once is not said again when the setting is
- * read. Called when a library sets itself up, or a command begins, behind mr_log_setup. */
+/* Says in the log, at level warn, what is wrong with the environment's MILLRACE_* variables: names that don't exist,
+ * with the nearest one that does; values that can't be understood. What was said once is not said again when the
+ * setting is read. Called when a library sets itself up, or a command begins, behind mr_log_setup. */
 void mr_settings_check(void);
 
 /* What a setting comes to: the environment's text if it can be understood, else the default's. As mr_setting_text. */

@@ -11,7 +11,7 @@
 #define PIECE ((size_t)1 << 20)
 #define SHARE_LEAST ((size_t)4 << 20)   /* less is left to one thread */
 
-/* Bytes of the single run that the copy is; 0 if it is none, or may not be cut. */
+/* The copy's bytes if it is a single run; 0 if it is several runs, or may not be cut. */
 static size_t copy_run(const struct mr_copy *copy)
 {
     uintptr_t to = (uintptr_t)copy->destination, from = (uintptr_t)copy->source;

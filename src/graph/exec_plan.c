@@ -153,7 +153,7 @@ static bool is_cooperative(const struct mr_work *work)
     return false;
 }
 
-/* The nodes of one graph. Roots come after `enter`, unless that is none. `ends`, if not NULL, gets the steps that
+/* The nodes of one graph. Roots come after `enter`, if there is such a step. `ends`, if not NULL, gets the steps that
  * nothing comes after. */
 static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t region, uint32_t enter, uint32_t *ends,
                     size_t *end_count)

@@ -264,7 +264,7 @@ static void run_lanes(struct mr_block *block, uint32_t mask, uint32_t code, uint
             texture = find(known, surface ? MR_KIND_SURFACE : MR_KIND_TEXTURE);
             if (!texture)
                 mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, line,
-                                  surface ? "a surface handle that is none" : "a texture handle that is none");
+                                  surface ? "an invalid surface handle" : "an invalid texture handle");
             if (op != MR_IMAGE_ASK && !geom_fits(texture, MR_IMAGE_GET(code, GEOM)))
                 mr_executor_fault(block->engine, CUDA_ERROR_LAUNCH_FAILED, line,
                                   "a texture or surface of another geometry than the instruction's");

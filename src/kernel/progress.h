@@ -86,8 +86,8 @@ bool mr_progress_spare(const struct mr_progress *progress, uint64_t *first, uint
 /* Takes blocks back, from `first` on, which is one of those: the run will not begin them. */
 void mr_progress_cut(struct mr_progress *progress, uint64_t first);
 
-/* The thread that runs gives the last block away that its run has not begun: its number goes to *block. False if there
- * is none. Called in the middle of its run; the run is not held. */
+/* The running thread gives away the last block that its run has not begun; *block gets its number. False if all have
+ * begun. Called in the middle of the run, which is not held. */
 bool mr_progress_give(struct mr_progress *progress, uint64_t *block);
 
 /* Interrupts a run that is held in the middle of generated code, so that another warp of its block, or another of its

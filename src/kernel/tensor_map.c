@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensor maps that kernels change. What is no map stays as it is; what is none afterwards the next copy finds out. */
+/* Tensor maps that kernels change. Memory that holds no map stays as it is. If a change leaves no valid map, the next
+ * copy that uses it says so. */
 #include "kernel/executor.h"
 
 #include <string.h>

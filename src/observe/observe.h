@@ -181,7 +181,7 @@ enum mr_observed_memory_kind {
 /* What the driver gives to the observer when it loads it. */
 struct mr_observed_driver {
     uint32_t version; /* MR_OBSERVER_VERSION */
-    /* Names the place that an access has; false for a number that is none. */
+    /* Names the place that an access has; false if there is no such number. */
     bool (*place)(uint32_t place, struct mr_observed_place *out);
     /* Calls of the public interface on this thread are not observed between pause(true) and pause(false). */
     void (*pause)(bool on);

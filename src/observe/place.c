@@ -20,7 +20,7 @@ struct place {
 static mr_lock lock = MR_LOCK_INIT(PLACES);
 static uint32_t buckets[BUCKETS];
 static struct place *chunks[CHUNKS];
-static uint32_t count; /* of places; 0 is none */
+static uint32_t count; /* of places, numbered from 1 */
 
 static struct place *at(uint32_t number)
 {

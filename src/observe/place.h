@@ -9,7 +9,7 @@
  * copied. 0 when memory is short. Any thread. */
 uint32_t mr_place_number(const char *kernel, const char *file, uint32_t line, uint32_t ptx_line);
 
-/* Names the place of that number; false for a number that is none. mr_observed_driver.place. Any thread. */
+/* Names the place of that number; false if there is no such number. mr_observed_driver.place. Any thread. */
 bool mr_place_tell(uint32_t place, struct mr_observed_place *out);
 
 #endif

@@ -90,7 +90,7 @@ static size_t message_length(const char *at)
     return length;
 }
 
-/* The function of the runtime that the error is about, with its length; NULL if it is none that kernels may call. */
+/* The function of the runtime that the error is about, with its length; NULL if kernels may not call it. */
 static const char *runtime_function(const char *message, size_t head, size_t *length)
 {
     const char *name = memmem(message, head, "'cuda", 5);

@@ -69,7 +69,7 @@ void mr_ptx_managed_names(const char *ir, struct mr_words *names)
     }
 }
 
-/* How many characters of a line come before what a declaration of one of the names is to get; 0: it is none. */
+/* The offset in the line at which a declaration of one of the names gets its attribute; 0: it is no such line. */
 static size_t place_of_attribute(const char *line, const struct mr_words *names)
 {
     static const char global[] = ".global ";

@@ -138,7 +138,7 @@ static bool parse_unary_operator(struct parser *parser, struct value *value, int
     return true;
 }
 
-/* Binding strength of a binary operator, 0 if the token is none. */
+/* Binding strength of a binary operator, 0 if the token is not one. */
 static int strength(int kind)
 {
     switch (kind) {

@@ -134,7 +134,7 @@ const struct mr_ptx_modifier *mr_ptx_modifier_find(const char *word, size_t leng
 /* Whether any instruction has a modifier of that name. */
 bool mr_ptx_modifier_is_known(const char *word, size_t length);
 
-/* TYPE_NONE, SPACE_GENERIC if the word is none. */
+/* TYPE_NONE, SPACE_GENERIC if the word is no type or space. */
 enum mr_ptx_type mr_ptx_type_find(const char *word, size_t length);
 enum mr_ptx_space mr_ptx_space_find(const char *word, size_t length);
 

@@ -29,7 +29,7 @@ struct mr_use_record {
     struct mr_use device[MR_DEVICE_LIMIT];
 };
 
-/* This process's record; NULL until it has had a context, and where there can be none. */
+/* This process's record; NULL until it has had a context, and where the record can't be made. */
 extern struct mr_use_record *_Atomic mr_use_own;
 
 /* A context on the device begins (+1) or ends (-1). The first one makes the record; if that fails the process does its

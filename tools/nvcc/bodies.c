@@ -199,8 +199,7 @@ size_t bodies_drop(const char *text, struct mr_text *out)
             at = *group == '(' ? skip_group(text, group, '(', ')') : end;
             read_attribute(group, at, &declaration);
         } else if (*at == '(') {
-            /* Lambdas in arguments are left as they are, except for the functions within their bodies, of which there
-             * are none. */
+            /* Lambdas in arguments are left as they are. */
             declaration.parameters = declaration.parameters || !operand;
             at = skip_group(text, at, '(', ')');
             declaration.before = 'a';

@@ -23,8 +23,8 @@ struct toolkit_option {
 
 #define TOOLKIT_OPTIONS_FILE (-1) /* the effect of the option whose value is a file of more words */
 
-/* What the program does with an option, or with a word that is none (`option` is NULL, and `value` the word). `word` is
- * as it was written. False after a message. */
+/* What the program does with an option, or with a word that is no option (`option` is NULL, and `value` the word).
+ * `word` is as it was written. False after a message. */
 typedef bool toolkit_take(void *user, const struct toolkit_option *option, const char *word, const char *value);
 
 /* Gives each word of the command line to `take`, in order. `kept` keeps the words of files, into which values then

@@ -96,7 +96,8 @@ static CUresult put_behind(struct mr_stream *later, struct mr_stream *earlier)
     CUresult status = mr_stream_fence(earlier, &fence);
     if (fence.mark)
         return mr_stream_wait_mark(later, fence.mark);
-    return status == CUDA_ERROR_OUT_OF_MEMORY ? status : CUDA_SUCCESS; /* a failure of the other context is none here */
+    return status == CUDA_ERROR_OUT_OF_MEMORY ? status
+                                              : CUDA_SUCCESS; /* the other context's failure is not this call's */
 }
 
 static CUresult submit(struct mr_stream *stream, struct mr_command *command, bool wait)

@@ -114,7 +114,7 @@ __attribute__((cold)) static CUresult wait_for_nothing(CUstream handle, CUevent 
         if (status != CUDA_SUCCESS)
             return status;
         if (captured)
-            mr_capture_spoil(stream, "it would depend on an event that is none");
+            mr_capture_spoil(stream, "it would depend on an event that does not exist");
     }
     CUresult first = mr_stream_default_missing(handle);
     if (first != CUDA_SUCCESS)

@@ -33,11 +33,11 @@ static bool is_float(CUtensorMapDataType type)
 static CUresult check_words(const struct description *d)
 {
     if ((unsigned)d->type > CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ)
-        return mr_bad_value("data type %d is none that a device of compute capability 9.0 has", (int)d->type);
+        return mr_bad_value("devices of compute capability 9.0 have no data type %d", (int)d->type);
     if ((unsigned)d->interleave > CU_TENSOR_MAP_INTERLEAVE_32B || (unsigned)d->swizzle > CU_TENSOR_MAP_SWIZZLE_128B ||
         (unsigned)d->promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B ||
         (unsigned)d->fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
-        return mr_bad_value("interleave %d, swizzle %d, promotion %d, fill %d: one of them is none that there is",
+        return mr_bad_value("interleave %d, swizzle %d, promotion %d, fill %d: CUDA has no such value of one of them",
                             (int)d->interleave, (int)d->swizzle, (int)d->promotion, (int)d->fill);
     if (d->fill && !is_float(d->type))
         return mr_bad_value("NaNs outside are for floats");

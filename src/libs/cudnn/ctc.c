@@ -352,7 +352,7 @@ static cudnnStatus_t set(const struct mr_form *form, cudnnCTCLossDescriptor_t de
             "costs of type %d are not supported", (int)to.type);
     MR_WANT(to.norm <= CUDNN_LOSS_NORMALIZATION_SOFTMAX && to.nan <= CUDNN_PROPAGATE_NAN &&
                 to.grad <= CUDNN_CTC_SKIP_OOB_GRADIENTS && to.most_labels >= 0,
-            CUDNN_STATUS_BAD_PARAM, "a mode is none that there is, or the number of labels is negative");
+            CUDNN_STATUS_BAD_PARAM, "cuDNN has no such mode, or the number of labels is negative");
     to.is_set = true;
     *desc = to;
     return CUDNN_STATUS_SUCCESS;

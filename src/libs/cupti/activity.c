@@ -13,7 +13,7 @@
 static const uint64_t of_works = BIT(CUPTI_ACTIVITY_KIND_MEMCPY) | BIT(CUPTI_ACTIVITY_KIND_MEMSET) |
                                  BIT(CUPTI_ACTIVITY_KIND_KERNEL) | BIT(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) |
                                  BIT(CUPTI_ACTIVITY_KIND_MEMCPY2) | BIT(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-/* Nothing of the driver. */
+/* Kinds for which the driver tells nothing. */
 static const uint64_t of_nothing = BIT(CUPTI_ACTIVITY_KIND_OVERHEAD) | BIT(CUPTI_ACTIVITY_KIND_NAME) |
                                    BIT(CUPTI_ACTIVITY_KIND_MARKER) | BIT(CUPTI_ACTIVITY_KIND_MARKER_DATA);
 
@@ -25,7 +25,7 @@ static struct {
     _Atomic uint64_t kinds;
 } single[CONTEXTS];
 static _Atomic bool latency;
-/* Numbers of calls that there shall be no records of. */
+/* Numbers of the calls that the program has left out. */
 static _Atomic uint8_t left_out[2][CALLS];
 
 bool mr_cupti_wants(CUpti_ActivityKind kind)
@@ -70,8 +70,8 @@ bool mr_cupti_latency(void)
 
 /* ---- enabling ---- */
 
-/* What hardware answers for kinds that it has no records of, and NOT_SUPPORTED for those that only this library lacks.
- */
+/* CUPTI_SUCCESS for kinds of which this library makes records. For others: what NVIDIA's library answers, or
+ * NOT_SUPPORTED where it makes such records. */
 static CUptiResult look_at(CUpti_ActivityKind kind)
 {
     if (mr_cupti_record_bytes(kind))
@@ -111,7 +111,7 @@ static CUptiResult look_at(CUpti_ActivityKind kind)
     }
 }
 
-/* Kinds that don't go together: the two of kernels, and a graph's runs beside kernels that run one by one. */
+/* Kinds that exclude each other: the two of kernels, and a graph's runs beside kernels that run one by one. */
 static bool is_hindered(CUpti_ActivityKind kind)
 {
     uint64_t others = 0;
@@ -135,7 +135,7 @@ CUptiResult mr_cuptiActivityEnable(CUpti_ActivityKind kind)
     return mr_cupti_update();
 }
 
-/* Also what is there already. */
+/* Also puts records of what is there already. */
 CUptiResult mr_cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
 {
     CUptiResult status = mr_cuptiActivityEnable(kind);
@@ -250,7 +250,7 @@ CUptiResult mr_cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedM
     return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
 }
 
-/* ---- settings: of the device's own buffers, which there are none of; kept, and told as they were given ---- */
+/* ---- settings of the device's own buffers: there are no such buffers, so values are kept and given back ---- */
 
 static struct {
     size_t bytes; /* of a value */

@@ -80,7 +80,7 @@ static void set(CUpti_CallbackDomain domain, uint32_t cbid, bool on)
         atomic_fetch_sub(&count[domain], 1);
 }
 
-/* There are gaps. Number 0 is none, but may be enabled, as on hardware. */
+/* There are gaps. Number 0 names no callback, but may be enabled, as on hardware. */
 static bool exists(CUpti_CallbackDomain domain, uint32_t cbid)
 {
     if (cbid >= sizes[domain])
@@ -190,8 +190,8 @@ CUptiResult mr_cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
     return mr_cuptiSubscribe_v2(handle, callback, userdata, NULL);
 }
 
-/* With the lock, which is given up meanwhile: a function that somebody is inside of may enable something. The
- * subscriber stays `subscribed` until nobody is inside: a new one must not be called with the old one's data. */
+/* The lock is held, and given up meanwhile: a running function of the program may enable something. The subscriber
+ * stays `subscribed` until no function runs: a new one must not be called with the old one's data. */
 static void end(void)
 {
     for (unsigned domain = 1; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
@@ -234,7 +234,7 @@ CUptiResult mr_cuptiSupportedDomains(size_t *domainCount, CUpti_DomainTable *dom
     return CUPTI_SUCCESS;
 }
 
-/* The names of the other domains' callbacks hardware doesn't tell either. */
+/* NVIDIA's library gives no names for the other domains either. */
 CUptiResult mr_cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, const char **out)
 {
     if (!out || (domain != CUPTI_CB_DOMAIN_DRIVER_API && domain != CUPTI_CB_DOMAIN_RUNTIME_API) ||

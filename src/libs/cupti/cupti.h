@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libcupti: what its files share.
  *
- * The library attaches to the driver (observe/attach.h) while somebody wants to know something, and leaves it alone
- * otherwise. What the driver tells goes two ways: to the subscriber's function at once (callbacks), and into records
- * in buffers of the program's (activities).
+ * The library attaches to the driver (observe/attach.h) while the program asks for callbacks or records, and detaches
+ * otherwise. What the driver tells goes two ways: to the subscriber's function at once (callbacks), and into records in
+ * the program's buffers (activities).
  *
  * Terms.
  *
- * - A call is one of the driver's or the runtime's interface. It has a correlation number; a call of the driver inside
- *   one of the runtime has the same.
- * - A work is what a call queued for the device; its record has the call's correlation number.
- * - A wish is a callback that is enabled, or a kind of record. Without any the driver tells nothing.
+ * - A call is a call of the driver's or the runtime's interface. It has a correlation number. A call of the driver
+ *   inside a call of the runtime has the same number.
+ * - A work is what a call queued for the device. Its record has the call's correlation number.
+ * - A wish is a callback or a kind of record that the program has enabled. Without wishes the driver tells nothing.
  *
- * Locks, each taken with no other held unless it says so: `state` (library.c) guards who subscribes and what is wished;
- * a shard of works (works.c); the list of buffers (buffers.c). Functions of the program are called with none of them
- * held. */
+ * Locks: `state` (library.c) guards the subscriber and the wishes; each shard of works (works.c) and the list of
+ * buffers (buffers.c) have their own. A thread takes one at a time, unless the function says otherwise, and holds none
+ * while it calls a function of the program. */
 #ifndef MR_LIBS_CUPTI_H
 #define MR_LIBS_CUPTI_H
 
@@ -43,10 +43,10 @@ struct mr_cupti_functions {
 extern struct mr_cupti_functions mr_cupti_cu;
 extern const struct mr_observed_driver *mr_cupti_driver;
 
-/* Opens the driver, once, so that both of the above are there. False: there is none of Millrace's; the log says so. */
+/* Opens the driver, once, and sets the two variables above. False: Millrace's driver is not there; the log says so. */
 bool mr_cupti_open(void);
 
-/* Tells the driver what is wished for now. Whoever has changed a wish calls it; takes `state`. */
+/* Tells the driver the wishes as they are now. Called after a wish has changed; takes `state`. */
 CUptiResult mr_cupti_update(void);
 
 /* Keeps the status for cuptiGetLastError, and hands it back. */
@@ -55,16 +55,17 @@ CUptiResult mr_cupti_note(CUptiResult status);
 /* CUPTI_ERROR_NOT_SUPPORTED, and a line in the log that names the function. */
 CUptiResult mr_cupti_refuse(const char *function) __attribute__((cold));
 
-/* Nanoseconds, of the program's own clock if it has registered one. */
+/* The time in nanoseconds, by the program's own clock if it has registered one. */
 uint64_t mr_cupti_now(void);
 
-/* cuCtxGetId's answer, 0 for none; the last one of a thread is remembered. Its device in *device if that isn't NULL. */
+/* cuCtxGetId's answer, 0 without a context; each thread remembers its last one. *device, if not NULL, gets the device.
+ */
 uint32_t mr_cupti_context_number(CUcontext context, uint32_t *device);
 
-/* How often a context has begun to end: what is remembered of contexts holds as long as this stays. */
+/* How many contexts have begun to end. What is remembered of contexts holds until this changes. */
 extern _Atomic uint32_t mr_cupti_contexts_gone;
 
-/* The number of a stream as calls have it: 0 and the default streams are those of the thread's current context. */
+/* The number of a stream handle. 0 and the default streams mean those of the thread's current context. */
 uint32_t mr_cupti_stream_number(CUstream stream);
 
 /* The thread's number in records. */
@@ -73,7 +74,7 @@ uint32_t mr_cupti_thread(void);
 /* A text that stays as long as the process; NULL for NULL, or when memory is short. */
 const char *mr_cupti_keep(const char *text);
 
-/* A small number for an object (a graph, an event), the same each time. 0 when memory is short. */
+/* A small number for an object (a graph, an event), the same each time. 0: memory is short. */
 uint32_t mr_cupti_number(const void *handle);
 
 /* ---- callbacks.c ---- */
@@ -84,44 +85,44 @@ bool mr_cupti_calls_back(CUpti_CallbackDomain domain, uint32_t cbid);
 bool mr_cupti_any_callback(CUpti_CallbackDomain domain);
 /* Calls the subscriber's function, if there is still one. */
 void mr_cupti_call_back(CUpti_CallbackDomain domain, uint32_t cbid, const void *data);
-/* Nothing is enabled any more, nobody subscribes, and no function of the program runs, except for one that the calling
- * thread is in. */
+/* Disables all callbacks and ends the subscription. Returns when no function of the program runs any more, except one
+ * that the calling thread is in. */
 void mr_cupti_callbacks_end(void);
-/* The name of a call of the driver, as its number has it: with the version, and the form with per-thread streams. */
+/* The name of a call of the driver by its number, with its version and `_ptsz` or `_ptds`. */
 const char *mr_cupti_driver_name(uint32_t cbid);
 /* CUPTI's number for a call of the driver; 0: it has none. */
 uint32_t mr_cupti_driver_number(const struct mr_observed_call *call);
 
-/* ---- activity.c: what is wished ---- */
+/* ---- activity.c: the records that are wished ---- */
 
 /* Are records of this kind wished, of any context; of this one (by its number)? */
 bool mr_cupti_wants(CUpti_ActivityKind kind);
 bool mr_cupti_wants_of(CUpti_ActivityKind kind, uint32_t context);
 /* Of calls: not those that cuptiActivityEnableDriverApi and its like have left out. */
 bool mr_cupti_wants_call(bool runtime, uint32_t cbid);
-bool mr_cupti_wants_any(void); /* at all */
-bool mr_cupti_wants_works(void); /* of what the device does */
+bool mr_cupti_wants_any(void); /* any record that the driver's calls make */
+bool mr_cupti_wants_works(void); /* records of what the device does */
 void mr_cupti_activities_end(void);
 bool mr_cupti_latency(void); /* queued and submitted are wished */
 
 /* ---- buffers.c ---- */
 
-/* Puts a record into the program's buffer. Counted as dropped if there is none. No lock of the driver held. */
+/* Puts a record into the program's buffer; without a buffer it counts as dropped. No lock of the driver is held. */
 void mr_cupti_put(const void *record, size_t bytes);
-/* Bytes of a record of a kind; 0 for one that this library doesn't make. */
+/* Bytes of a record of a kind; 0 if this library makes no such records. */
 size_t mr_cupti_record_bytes(CUpti_ActivityKind kind);
 /* Gives all buffers that have records back to the program. */
 void mr_cupti_flush(void);
-/* The thread runs a function of the program's that fills or reads buffers: what it does now is not told of. */
+/* Whether the thread runs a function of the program that makes or reads buffers: its calls are not recorded. */
 bool mr_cupti_is_busy(void);
 
 /* ---- calls.c: what a thread is doing ---- */
 
-/* The call that the thread is in, as the driver tells. */
+/* The call that the thread is in. */
 struct mr_cupti_call {
     const struct mr_observed_call *call;
     bool runtime, in_runtime; /* it is one of the runtime's, or inside of one */
-    bool called_back; /* when it began: without that there is no callback at its end */
+    bool called_back; /* it had a callback when it began; without that it has none at its end */
     uint32_t cbid, correlation;
     uint64_t start;
     uint64_t data; /* the subscriber's */
@@ -141,16 +142,16 @@ void mr_cupti_enter(struct mr_observed_call *call);
 void mr_cupti_leave(struct mr_observed_call *call, CUresult status);
 void mr_cupti_runtime_enter(struct mr_observed_call *call);
 void mr_cupti_runtime_leave(struct mr_observed_call *call, int status);
-/* Calls that are under way are forgotten: they were told of to nobody's use. */
+/* Forgets the calls that are under way: no wish needs them. */
 void mr_cupti_calls_end(void);
 
-/* ---- resources.c: objects that calls of the driver make and end, and waits ---- */
+/* ---- resources.c: objects that the driver's calls make and end, and waits ---- */
 
 /* The driver has opened. */
 void mr_cupti_opened(void);
 void mr_cupti_resource_begin(struct mr_cupti_call *call);
 void mr_cupti_resource_end(struct mr_cupti_call *call, CUresult status);
-/* Records of what is there: devices, contexts that have been seen. */
+/* Puts records of the devices, and of the contexts that have been seen. */
 void mr_cupti_tell_devices(void);
 void mr_cupti_tell_contexts(void);
 

@@ -136,7 +136,8 @@ CUptiResult mr_cupti_note(CUptiResult status)
 
 CUptiResult mr_cupti_refuse(const char *function)
 {
-    mr_log(MR_LOG_INFO, "%s: Millrace has CUPTI's callbacks and activities; this function is of hardware, or not made",
+    mr_log(MR_LOG_INFO,
+           "%s: Millrace has CUPTI's callbacks and activities; this function needs hardware, or is not implemented",
            function);
     return CUPTI_ERROR_NOT_SUPPORTED;
 }
@@ -148,7 +149,7 @@ CUptiResult mr_cuptiGetLastError(void)
     return status;
 }
 
-/* Of two statuses hardware's library doesn't know the names. */
+/* NVIDIA's library has no names for two of the statuses. */
 CUptiResult mr_cuptiGetResultString(CUptiResult result, const char **str)
 {
     if (result == CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED || result == CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE)
@@ -182,7 +183,7 @@ CUptiResult mr_cuptiGetVersion(uint32_t *version)
 
 /* ---- time ---- */
 
-/* The system's time when the library was first asked, carried on by a clock that never goes back. */
+/* The system's time at the first call, carried on by a clock that never goes back. */
 static uint64_t own_clock(void)
 {
     static _Atomic uint64_t ahead; /* of the monotonic clock */

@@ -12,15 +12,10 @@
 #include "libs/nccl/monitor.h"
 #include "libs/nccl/refuse.h"
 
-#define LOOK_ROUNDS 200 /* of waiting, between looks at other processes */
+#define LOOK_ROUNDS 200 /* naps between two looks at other processes */
 
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mr_comm *all; /* that have a meeting; guarded by all_lock */
-
-static void nap(void)
-{
-    (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-}
+static struct mr_comm *all; /* communicators that have a meeting; all_lock guards it */
 
 struct mr_comm *mr_comm_new(CUcontext context, int device, int ranks, int rank, bool blocking)
 {
@@ -85,7 +80,7 @@ ncclResult_t mr_comm_find_any(const char *function, ncclComm_t handle, struct mr
         return mr_nccl_bad(function, ncclInvalidArgument, "the communicator is NULL");
     struct mr_comm *comm = mr_math_handle_find(handle);
     if (!comm)
-        return mr_nccl_bad(function, ncclInvalidArgument, "the communicator is none, or was destroyed");
+        return mr_nccl_bad(function, ncclInvalidArgument, "this is not a communicator, or it was destroyed");
     *out = comm;
     return ncclSuccess;
 }
@@ -116,6 +111,11 @@ void mr_comm_each(void (*see)(struct mr_comm *comm))
     for (struct mr_comm *comm = all; comm; comm = comm->next)
         see(comm);
     pthread_mutex_unlock(&all_lock);
+}
+
+void mr_nccl_nap(void)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
 ncclResult_t mr_comm_push(const char *function, struct mr_comm *comm)
@@ -177,7 +177,7 @@ static ncclResult_t enter(struct mr_comm *comm, const ncclUniqueId *id)
     if (!comm->meeting)
         return mr_nccl_bad(
             "ncclCommInitRank", ncclSystemError,
-            "the unique id is none, its process has ended, or the system doesn't let this process open it");
+            "ncclGetUniqueId did not make this id, its process has ended, or the system doesn't let this one open it");
     if (!mr_meeting_lock(comm->meeting))
         return mr_nccl_bad("ncclCommInitRank", ncclRemoteError, "another rank has failed");
     status = take_place(comm, (const unsigned char *)uuid.bytes);
@@ -230,7 +230,7 @@ ncclResult_t mr_comm_await(struct mr_comm *comm)
             return mr_nccl_bad("ncclCommInitRank", ncclRemoteError, "another rank has failed");
         if (round % LOOK_ROUNDS == 0)
             (void)mr_meeting_all_live(meeting);
-        nap();
+        mr_nccl_nap();
     }
     ncclResult_t status = check_devices(meeting);
     if (status == ncclSuccess)

@@ -31,7 +31,7 @@ struct mr_comm {
     ncclComm_t handle;
     _Atomic unsigned references; /* the handle's, those of launches, and of work in the background */
     _Atomic int state; /* ncclResult_t; ncclInProgress while it is made or ended in the background */
-    struct mr_meeting *meeting; /* NULL until it has joined; as the rest of the members up to `office` */
+    struct mr_meeting *meeting; /* NULL until the communicator has joined; so are the members below, up to `office` */
     int ranks, rank, device;
     bool crosses; /* some ranks are in other processes: data go through segments */
     bool blocking, finalized;
@@ -45,41 +45,44 @@ struct mr_comm {
     struct mr_launch *launches;
     bool has_last;
     CUstream last; /* of the last launch */
-    cuuint64_t capture; /* which it was captured to, or 0 */
+    cuuint64_t capture; /* the capture that holds the last launch, or 0 */
     struct mr_own_op *ops;
     unsigned op_count;
     struct mr_registered *registered;
     uint32_t splits, shrinks; /* how often it has been split and shrunk */
 
-    struct mr_comm *next; /* of the process's */
+    struct mr_comm *next; /* in the list of the process */
 };
 
-/* A communicator without a meeting, for `context`, with a handle and one reference; NULL when memory is short. */
+/* A new communicator for `context`, with a handle and one reference, and without a meeting; NULL: memory is short. */
 struct mr_comm *mr_comm_new(CUcontext context, int device, int ranks, int rank, bool blocking);
 void mr_comm_hold(struct mr_comm *comm);
 void mr_comm_drop(struct mr_comm *comm);
 
-/* The communicator behind a handle that may be used now, in *out; else what NCCL says of it. */
+/* Finds the communicator of a handle, in *out, if it may be used now; else NCCL's status for its state. */
 ncclResult_t mr_comm_find(const char *function, ncclComm_t handle, struct mr_comm **out);
 
-/* The same, in whatever state it is. */
+/* The same, whatever its state. */
 ncclResult_t mr_comm_find_any(const char *function, ncclComm_t handle, struct mr_comm **out);
 
-/* How it stands: its state, or why its meeting has failed. */
+/* Its state: ncclSuccess, ncclInProgress, or why its meeting has failed. */
 ncclResult_t mr_comm_state(const struct mr_comm *comm);
 
 /* Enters the meeting, without waiting for others; then waits for all. */
 ncclResult_t mr_comm_enter(struct mr_comm *comm, const ncclUniqueId *id);
 ncclResult_t mr_comm_await(struct mr_comm *comm);
 
-/* Waits until what it has submitted to streams is over; graphs are not waited for. */
+/* Waits until all that it has submitted to streams is over. Launches of graphs are not waited for. */
 ncclResult_t mr_comm_flush(struct mr_comm *comm);
 
-/* Ends the handle: leaves the meeting. Launches that are captured keep what they need. */
+/* Ends the handle and leaves the meeting. Captured launches keep what they need. */
 void mr_comm_end(struct mr_comm *comm);
 
 /* Calls `see` for each of the process's communicators that has a meeting, with a lock held. */
 void mr_comm_each(void (*see)(struct mr_comm *comm));
+
+/* Sleeps for a tenth of a millisecond, in a loop that waits for another rank. */
+void mr_nccl_nap(void);
 
 /* Makes the communicator's context current until mr_comm_pop. */
 ncclResult_t mr_comm_push(const char *function, struct mr_comm *comm);

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "libs/math/handles.h"
 #include "libs/nccl/monitor.h"
@@ -25,11 +24,6 @@ static _Thread_local struct group group;
 
 /* ---- steps of jobs ---- */
 
-static void nap(void)
-{
-    (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-}
-
 /* Waits until `has(rank, turn)` for all ranks of the parent, or for those that a shrink keeps. */
 static ncclResult_t wait_for_all(const struct mr_job *job, bool (*has)(struct mr_rank *rank, uint32_t turn),
                                  uint32_t turn, int only)
@@ -44,7 +38,7 @@ static ncclResult_t wait_for_all(const struct mr_job *job, bool (*has)(struct mr
                          mr_process_lives(meeting->rank[i].process);
             if (presence != MR_RANK_HERE || !lives)
                 return mr_nccl_bad(job->function, ncclRemoteError, "rank %d has gone", i);
-            nap();
+            mr_nccl_nap();
         }
     }
     return ncclSuccess;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups: what a thread calls between ncclGroupStart and ncclGroupEnd happens at the latter. A *job* makes a
- * communicator; jobs of a group go on side by side, step by step, so that one thread can make all ranks. */
+/* Groups: calls of a thread between ncclGroupStart and ncclGroupEnd take effect at ncclGroupEnd. A *job* makes a
+ * communicator. The jobs of a group take their steps in turn, so that one thread can make all ranks. */
 #ifndef MR_NCCL_GROUP_H
 #define MR_NCCL_GROUP_H
 
@@ -11,25 +11,25 @@ enum mr_job_kind { MR_JOB_INIT, MR_JOB_SPLIT, MR_JOB_SHRINK };
 struct mr_job {
     enum mr_job_kind kind;
     const char *function;
-    struct mr_comm *comm; /* that is made, with a reference; of a split NULL until it is known */
-    ncclComm_t *out; /* where the handle goes; it was NULL until then for a split */
+    struct mr_comm *comm; /* the new one, with a reference; NULL for a split without a colour */
+    ncclComm_t *out; /* where the handle goes */
     ncclUniqueId id;
     struct mr_comm *parent; /* of a split or shrink, with a reference */
     int color, key;
     unsigned char *excluded; /* of a shrink: for each rank of the parent */
     bool blocking;
-    uint32_t turn; /* which of the parent's splits, or shrinks, it is */
-    unsigned wave; /* how many jobs of the group are before it with the same parent */
+    uint32_t turn; /* the number of this split or shrink among the parent's */
+    unsigned wave; /* how many earlier jobs of the group have the same parent */
     ncclResult_t status;
 };
 
-/* An operation: into the group, or at once. */
+/* Adds an operation to the thread's group; does it at once if there is no group. */
 ncclResult_t mr_group_call(const struct mr_call *call);
 
-/* A job, which is taken over: into the group, or at once. */
+/* The same for a job, which then belongs to the group. */
 ncclResult_t mr_group_job(struct mr_job *job);
 
-/* An argument was refused: so is the group, if there is one. Gives the status back. */
+/* A call was refused: its status becomes the group's, if there is one. Returns the status. */
 ncclResult_t mr_group_error(ncclResult_t status);
 
 /* Runs `work(data)` on a thread of its own, once; false if there can't be one. */

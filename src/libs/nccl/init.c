@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "libs/math/driver.h"
 #include "libs/nccl/group.h"
@@ -41,7 +40,7 @@ static bool is_above(int value, int least, int most)
     return value == NCCL_CONFIG_UNDEF_INT || (value >= least && value <= most);
 }
 
-/* The name of the member that no configuration may have so, or NULL. */
+/* The name of a member whose value is out of range, or NULL. */
 static const char *wrong_member(const ncclConfig_t *config)
 {
     int least = config->minCTAs, most = config->maxCTAs;
@@ -288,7 +287,7 @@ ncclResult_t mr_nccl_CommShrink(const struct mr_form *form, ncclComm_t handle, i
     unsigned char *excluded = read_excluded(parent, list, count);
     if (!excluded)
         return mr_group_error(mr_nccl_bad(form->name, ncclInvalidArgument,
-                                          "the list has no rank, this rank, or a number that is none of a rank"));
+                                          "the list is empty, or holds this rank or a number that is not a rank"));
     if (flags == NCCL_SHRINK_ABORT) {
         mr_meeting_fail(parent->meeting, ncclRemoteError);
         mr_monitor_wake();
@@ -340,11 +339,11 @@ ncclResult_t mr_nccl_CommFinalize(const struct mr_form *form, ncclComm_t handle)
     return ncclSuccess;
 }
 
-/* Waits for what is done in the background. */
+/* Waits until the work in the background is done. */
 static void settle(const struct mr_comm *comm)
 {
     while (atomic_load(&comm->state) == ncclInProgress)
-        (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        mr_nccl_nap();
 }
 
 ncclResult_t mr_nccl_CommDestroy(const struct mr_form *form, ncclComm_t handle)
@@ -369,14 +368,14 @@ ncclResult_t mr_nccl_CommAbort(const struct mr_form *form, ncclComm_t handle)
     ncclResult_t status = mr_comm_find_any(form->name, handle, &comm);
     if (status != ncclSuccess)
         return mr_group_error(status);
-    /* What is being made gives up. */
+    /* Work in the background that makes the communicator gives up. */
     if (comm->meeting && atomic_load(&comm->state) == ncclInProgress)
         mr_meeting_fail(comm->meeting, ncclRemoteError);
     settle(comm);
     while (comm->meeting && mr_launch_any(comm)) {
         mr_meeting_fail(comm->meeting, ncclRemoteError);
         mr_monitor_wake();
-        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        mr_nccl_nap();
     }
     mr_comm_end(comm);
     return ncclSuccess;
@@ -393,7 +392,7 @@ ncclResult_t mr_nccl_CommRevoke(const struct mr_form *form, ncclComm_t handle, i
     mr_meeting_fail(comm->meeting, ncclInvalidUsage);
     mr_monitor_wake();
     while (mr_launch_any(comm))
-        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        mr_nccl_nap();
     return ncclSuccess;
 }
 

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "libs/math/driver.h"
@@ -17,8 +16,8 @@
 #define SHARE_BYTES ((uint64_t)256 << 10) /* work that is worth a part of its own */
 #define SHARES_MOST 64u
 #define ALIGNMENT ((uint64_t)256)
-#define DOING_ROUNDS \
-    10000u /* naps: how long a failed meeting's operations may go on before streams that wait are let go */
+/* Naps: how long operations of a failed meeting may still run before the streams that wait are let go. */
+#define DOING_ROUNDS 20000u
 
 /* Where the program has the data of an operation, if it goes through a segment. */
 struct place {
@@ -276,12 +275,7 @@ static void run_end(void *data, uint64_t first, uint64_t end)
 
 /* ---- making a launch ---- */
 
-static void nap(void)
-{
-    (void)nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-}
-
-/* Takes what it needs of the office; waits for other launches if that is in use. */
+/* Takes a flag and postings from the office. Waits for other launches if all are in use. */
 static ncclResult_t take(struct mr_launch *launch, const char *function)
 {
     if (launch->count > MR_OFFICE_POSTINGS / 2)
@@ -289,14 +283,14 @@ static ncclResult_t take(struct mr_launch *launch, const char *function)
     while (!mr_office_take_flag(&launch->flag)) {
         if (atomic_load(&launch->comm->meeting->failed) != 0)
             return mr_comm_state(launch->comm);
-        nap();
+        mr_nccl_nap();
     }
     while (!mr_office_take_postings(launch->count, launch->numbers)) {
         if (atomic_load(&launch->comm->meeting->failed) != 0) {
             mr_office_give_flag(launch->flag);
             return mr_comm_state(launch->comm);
         }
-        nap();
+        mr_nccl_nap();
     }
     atomic_store(&flag_of(launch)->over, 1);
     return ncclSuccess;
@@ -556,7 +550,7 @@ static void look_at(struct mr_comm *comm)
         return;
     /* Within a process operations write to the memory of all ranks: that has to end first. */
     for (unsigned i = 0; i < DOING_ROUNDS && !comm->crosses && atomic_load(&meeting->doing) != 0; i++)
-        nap();
+        mr_nccl_nap();
     release_all(comm);
 }
 

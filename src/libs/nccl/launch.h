@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches: what a communicator puts into its streams at once.
+/* Launches: what a communicator puts into its streams in one step.
  *
- * A launch is some work and a wait. The first part of the work posts its operations to the meeting; what that matched
- * is carried out by the parts that follow; then the stream waits, as cuStreamWaitValue32 does, until all operations of
- * the launch are over. So no thread is blocked by an operation whose other ranks are not there yet. Where ranks are in
- * several processes, data are copied to a segment before, and from it afterwards. */
+ * A launch is work and a wait. The first part of the work posts the operations to the meeting. The parts that follow
+ * carry the matched operations out. Then the stream waits, as with cuStreamWaitValue32, until all operations of the
+ * launch are over. So an operation whose other ranks are not there yet blocks no thread. If ranks are in several
+ * processes, data are copied into a segment before, and out of it afterwards. */
 #ifndef MR_NCCL_LAUNCH_H
 #define MR_NCCL_LAUNCH_H
 
@@ -18,18 +18,19 @@ struct mr_call {
     struct mr_comm *comm;
     CUstream stream;
     struct mr_posting posting; /* with addresses */
-    bool submitted; /* at once, without waiting for the group's end */
+    bool submitted; /* before the group's end */
 };
 
-/* Puts the calls, all of one communicator, into their streams: into the first one's, which waits for the others, and
- * they for it. */
+/* Puts the calls of one communicator into the stream of the first call. That stream waits for the other calls' streams
+ * before, and they wait for it afterwards. */
 ncclResult_t mr_launch_submit(struct mr_comm *comm, const struct mr_call *calls, unsigned count);
 
-/* The streams of calls, all of one communicator, that were submitted at once wait for each other. */
+/* Makes the streams of one communicator's calls wait for each other; the calls were submitted before the group's end.
+ */
 ncclResult_t mr_launch_join(struct mr_comm *comm, const struct mr_call *calls, unsigned count);
 
-/* Begins to look after launches that wait, on a thread of its own: when a rank's process has died, or the meeting has
- * failed for another reason, streams go on. False if there can't be that thread. */
+/* Starts the thread that looks after waiting launches: it lets their streams go on when a rank's process has died, or
+ * the meeting has failed for another reason. False if the thread can't be made. */
 bool mr_launch_begin(void);
 
 /* Whether launches of the communicator are posted and not over. */

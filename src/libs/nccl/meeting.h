@@ -2,9 +2,9 @@
 /* A meeting: what the ranks of a communicator share. It lies in a file without a name, to which the unique id leads.
  *
  * Ranks join it when their communicator is made. From then on it matches postings (office.h): a collective operation is
- * matched when the last rank posts its part, a send when the peer posts the receive, or the other way round. Each
- * rank's collectives are matched in the order in which it posts them, and so are sends and receives between two ranks.
- * Who posts the last part carries the operation out, for all. So nobody waits on a thread. */
+ * matched when the last rank posts its part; a send is matched when the peer posts the receive, or the other way round.
+ * Each rank's collectives are matched in the order in which it posts them, and so are sends and receives between two
+ * ranks. The rank that posts the last part carries the operation out for all. So no thread waits for another rank. */
 #ifndef MR_NCCL_MEETING_H
 #define MR_NCCL_MEETING_H
 
@@ -25,16 +25,16 @@ struct mr_rank {
     struct mr_share_handle office;
     unsigned char device[16]; /* its UUID */
     _Atomic uint32_t presence;
-    uint32_t first, last; /* collectives that were posted and not matched; counted from 1 */
-    /* Splitting and shrinking: how often the rank has said what it wants, and has read what all others want. */
+    uint32_t first, last; /* collectives that were posted and are not matched yet; numbers count from 1 */
+    /* Splitting: how often the rank has said what it wants, and has read what all others want. */
     _Atomic uint32_t said, heard;
     int32_t color, key;
-    /* How often it has given an id to those who go with it, by splitting and by shrinking. */
+    /* How often it has given an id to the other ranks of a new communicator, by splitting and by shrinking. */
     _Atomic uint32_t given, shrunk;
     ncclUniqueId id;
 };
 
-/* Postings from one rank to another that were not matched. */
+/* Postings from one rank to another that are not matched yet. */
 struct mr_pair {
     uint32_t first_send, last_send, first_recv, last_recv;
 };
@@ -51,7 +51,7 @@ struct mr_meeting {
     struct mr_pair pair[MR_MEETING_RANKS][MR_MEETING_RANKS];
 };
 
-/* An operation that was matched. */
+/* A matched operation. */
 struct mr_match {
     enum mr_way way; /* a send and its receive: MR_WAY_SEND */
     unsigned count; /* postings: of all ranks in their order, or of the sender and the receiver */
@@ -62,8 +62,8 @@ struct mr_match {
 /* A new meeting and the id that leads to it. The process keeps it until all ranks have joined. */
 ncclResult_t mr_meeting_new(ncclUniqueId *id);
 
-/* Opens the meeting; NULL if the id is none, or if its maker has gone. Each open is closed once; all of this process
- * give the same address. */
+/* Opens the meeting; NULL if mr_meeting_new did not make the id, or if the process that made it has ended. Each open is
+ * closed once. All opens in one process give the same address. */
 struct mr_meeting *mr_meeting_open(const ncclUniqueId *id);
 void mr_meeting_close(struct mr_meeting *meeting);
 
@@ -71,20 +71,20 @@ void mr_meeting_close(struct mr_meeting *meeting);
 bool mr_meeting_lock(struct mr_meeting *meeting);
 void mr_meeting_unlock(struct mr_meeting *meeting);
 
-/* No operation will be done any more; the first reason stays. Without the lock or with it. */
+/* Fails the meeting: no operation is done any more. The first reason stays. The lock may be held. */
 void mr_meeting_fail(struct mr_meeting *meeting, ncclResult_t why);
 
-/* Posts the rank's posting `number` (counted from 0), with the lock. `office` has each rank's. True if that made a
- * match: then `room`, which holds as many postings as there are ranks (two at least), has its postings. Fails the
- * meeting if the ranks don't agree, or if one of them has left. */
+/* Posts the rank's posting `number` (counted from 0); the lock is held. `office` holds each rank's office. True if that
+ * made a match: then `match` describes it and `room` holds its postings. `room` has a place for each rank, at least
+ * two. Fails the meeting if the ranks don't agree, or if one of them has left. */
 bool mr_meeting_post(struct mr_meeting *meeting, struct mr_office *const *office, int rank, uint32_t number,
                      struct mr_posting **room, struct mr_match *match);
 
-/* Whether the processes of all ranks that have not left live. If one doesn't, the meeting fails with ncclRemoteError.
- */
+/* Whether the processes of all ranks that have not left are alive. If one is not, the meeting fails with
+ * ncclRemoteError. */
 bool mr_meeting_all_live(struct mr_meeting *meeting);
 
-/* The rank goes, in whatever way. Operations that need it will fail. */
+/* The rank leaves. Operations that need it will fail. */
 void mr_meeting_leave(struct mr_meeting *meeting, int rank);
 
 #endif

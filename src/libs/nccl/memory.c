@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL's memory: device memory as any other, all of which operations use without being told before. */
+/* NCCL's memory: plain device memory. Operations use any device memory, so registering it changes nothing. */
 #include <stdlib.h>
 
 #include "libs/math/driver.h"
@@ -70,5 +70,5 @@ ncclResult_t mr_nccl_CommDeregister(const struct mr_form *form, const ncclComm_t
     pthread_mutex_unlock(&comm->lock);
     free(found);
     return found ? ncclSuccess
-                 : mr_nccl_bad(form->name, ncclInvalidArgument, "the handle is none of the communicator's");
+                 : mr_nccl_bad(form->name, ncclInvalidArgument, "the communicator has not given this handle out");
 }

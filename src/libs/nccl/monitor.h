@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The monitor: a thread that looks after launches which wait for other ranks (launch.h says what it does about them).
- * It looks every 20 ms while launches wait, and sleeps when none has for a second. Any thread may call these. */
+/* The monitor: a thread that looks after launches which wait for other ranks; launch.h says what it does about them. It
+ * looks every 20 ms while launches wait, and sleeps after a second without one. Any thread may call these functions. */
 #ifndef MR_NCCL_MONITOR_H
 #define MR_NCCL_MONITOR_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process's office: the memory in which it tells other processes what its ranks bring to operations, and in which
- * others tell it that an operation is over. A process has one office, a file without a name that others open by a
- * handle (share/share.h), however many communicators it has.
+/* A process's office: memory in which the process tells others what its ranks bring to operations, and in which others
+ * tell it that an operation is over. A process has one office for all of its communicators. It lies in a file without a
+ * name, which others open by a handle (share/share.h).
  *
  * A *posting* is what one rank brings to one operation: its kind, size, and where the data lie. A *launch* is what one
  * rank puts into a stream at once: one operation, or those of a group. Its *flag* is what the stream waits for. A
@@ -68,14 +68,14 @@ struct mr_office {
 /* Another process's office, or this process's own, as this process sees it. */
 struct mr_peer;
 
-/* This process's office, made at the first call, whose flags the driver knows; NULL with a reason in the log. A context
- * is current. */
+/* This process's office. The first call makes it and registers its flags with the driver. NULL: the log says why. A
+ * context is current. */
 struct mr_office *mr_office_own(void);
 
 /* A handle that leads other processes to it. */
 struct mr_share_handle mr_office_handle(void);
 
-/* Opens an office; NULL if its process has gone. Each open is closed once. */
+/* Opens an office; NULL if its process has ended. Each open is closed once. */
 struct mr_peer *mr_peer_open(const struct mr_share_handle *handle) __attribute__((warn_unused_result));
 void mr_peer_close(struct mr_peer *peer);
 struct mr_office *mr_peer_office(struct mr_peer *peer);
@@ -89,8 +89,8 @@ void mr_office_give_flag(uint32_t flag);
 bool mr_office_take_postings(uint32_t count, uint32_t *numbers) __attribute__((warn_unused_result));
 void mr_office_give_postings(uint32_t count, const uint32_t *numbers);
 
-/* A segment of at least `size` bytes, its number counted from 1; 0 if there is none to have. Those that are given back
- * are kept for the next. */
+/* The number, counted from 1, of a segment of at least `size` bytes; 0 if memory is short. A segment that is given back
+ * is kept, and used again. */
 uint32_t mr_office_take_segment(size_t size);
 void mr_office_give_segment(uint32_t segment);
 char *mr_office_segment(uint32_t segment);

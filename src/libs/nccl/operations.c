@@ -18,7 +18,8 @@ ncclResult_t mr_nccl_RedOpCreatePreMulSum(const struct mr_form *form, ncclRedOp_
     if (status != ncclSuccess)
         return status;
     if (!op || !scalar || (unsigned)type >= ncclNumTypes || (unsigned)residence > ncclScalarHostImmediate)
-        return mr_nccl_bad(form->name, ncclInvalidArgument, "op or scalar is NULL, or the type or residence is none");
+        return mr_nccl_bad(form->name, ncclInvalidArgument,
+                           "op or scalar is NULL, or NCCL has no such type or residence");
     pthread_mutex_lock(&comm->lock);
     unsigned i = 0;
     while (i < comm->op_count && comm->ops[i].live)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that libnccl exports and cannot do; what is said of calls that fail. */
+/* Refusals: functions that libnccl exports and does not implement, and the reasons of calls that fail. */
 #ifndef MR_NCCL_REFUSE_H
 #define MR_NCCL_REFUSE_H
 
@@ -12,7 +12,7 @@ ncclResult_t mr_nccl_refuse(const char *function);
 ncclResult_t mr_nccl_bad(const char *function, ncclResult_t status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Says so if the driver's call failed: ncclUnhandledCudaError. */
+/* ncclUnhandledCudaError, with a reason, if the driver's `status` is an error; else ncclSuccess. */
 ncclResult_t mr_nccl_driver(const char *function, int status);
 
 #endif

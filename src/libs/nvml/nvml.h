@@ -33,7 +33,7 @@ struct mr_nvml_device {
 /* True between nvmlInit and the nvmlShutdown that ends it. Any thread, as all of these. */
 bool mr_nvml_ready(void);
 
-/* The device behind a handle, or NULL if it is none. */
+/* The device of a handle, or NULL if NVML gave out no such handle. */
 const struct mr_nvml_device *mr_nvml_device_of(nvmlDevice_t device);
 
 /* The number of devices, and the device with an index below it; the library is initialised. */

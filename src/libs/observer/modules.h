@@ -28,7 +28,7 @@ uint64_t obs_modules_unloads(void);
 /* The number of the module that holds `address` now, or OBS_NO_MODULE. Any thread. Takes a lock of its own. */
 uint32_t obs_module_at(uintptr_t address);
 
-/* A module by its number; NULL for a number that is none. What it points to stays as it is; `closed` may change. */
+/* A module by its number; NULL if there is no such number. What it points to stays as it is; `closed` may change. */
 const struct obs_module *obs_module(uint32_t number);
 uint32_t obs_module_count(void);
 

@@ -20,7 +20,7 @@ struct obs_schedule_state obs_schedule_state;
         return (uintptr_t)*((const struct mr_params_##function *)params)->member
 #define HOST(function, member) DEVICE(function, member)
 
-/* Where the memory is that the call has made; 0: it is none that makes memory. */
+/* Where the memory is that the call has made; 0: the call makes no memory. */
 static uintptr_t made_by(uint32_t call, const void *params)
 {
     switch (call) {

@@ -31,7 +31,7 @@ void names_close(struct names_module *module);
 size_t names_find(struct names_module *module, uint64_t address, struct name **out);
 void names_free(struct name *names, size_t count);
 
-/* The readable form of a C++ symbol, or a copy of what is none. To be freed; NULL: memory is short. */
+/* The readable form of a C++ symbol, or a copy of a name that is not one. To be freed; NULL: memory is short. */
 char *names_demangle(const char *symbol);
 
 #endif

@@ -212,8 +212,8 @@ void *list_grow(void *list, size_t *count, size_t *room, size_t size);
  * read.c */
 bool timeline_read(struct timeline *timeline, const char *folder);
 
-/* Takes one record of NVTX's, of the thread `thread`; false: it is none, or memory is short (then *memory is false).
- * ranges.c */
+/* Takes one record of NVTX's, of the thread `thread`; false: it is no record of NVTX, or memory is short (then *memory
+ * is false). ranges.c */
 bool ranges_take(struct timeline_process *process, uint32_t thread, const struct trace_record *record, bool *memory);
 
 /* Once all is read: ends ranges, puts them and names in order, and tells each call in which range it was made. `last`:

@@ -161,7 +161,7 @@ static bool take_rest(struct reading *reading, const struct trace_record *record
     }
 }
 
-/* One record; false: it is none, or memory is short. */
+/* One record; false: it is no record, or memory is short. */
 static bool take(struct reading *reading, const struct trace_record *record)
 {
     static const uint16_t sizes[] = {

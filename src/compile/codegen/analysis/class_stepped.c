@@ -2,7 +2,7 @@
 /* Results that step by what only the running code knows (flow.h, STEPPED). */
 #include "compile/codegen/analysis/class.h"
 
-/* What an operand is as a value that steps; VARYING if it is none. */
+/* What an operand is as a value that steps; VARYING if it does not step. */
 static struct mr_class as_stepped(struct mr_class c)
 {
     switch (c.kind) {

@@ -214,8 +214,8 @@ bool mr_flow_barriers_part(const struct mr_flow *flow);
 /* Whether other barriers may have parked lanes while this one runs: then its lanes only arrive, and the last barrier
  * waits. */
 bool mr_flow_barrier_shared(const struct mr_flow *flow, uint32_t block);
-/* Whether there is such a place: lanes of one warp may then be at several barriers. (The one that is reached last may
- * be none itself.) */
+/* Whether there is such a place: lanes of one warp may then be at several barriers. (The barrier that is
+ * reached last may itself park none.) */
 bool mr_flow_barriers_meet(const struct mr_flow *flow);
 /* Whether the block begins with a barrier.red that not all lanes have to come to at once. */
 bool mr_flow_reduces_apart(const struct mr_flow *flow, uint32_t block);
@@ -336,7 +336,7 @@ struct mr_flow_remake {
 };
 
 /* Fills `remake`, by register; whether `head` begins a loop that strides over memory; and the registers that a warp has
- * to keep while it waits at the barrier in that block, or at its start if it is none. */
+ * to keep while it waits at the barrier in that block, or at the block's start if no barrier stands there. */
 void mr_flow_remakes(const struct mr_flow *flow, struct mr_flow_remake *remake);
 bool mr_flow_strides(const struct mr_flow *flow, uint32_t head);
 void mr_flow_kept(const struct mr_flow *flow, const struct mr_flow_remake *remake, uint32_t block, mr_word *set);

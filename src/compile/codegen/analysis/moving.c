@@ -172,7 +172,7 @@ static bool has_still_exit(struct walk *walk, const mr_word *moving, mr_word *st
     return false;
 }
 
-/* The address of a load or a store to memory that others see; NULL if it is none. */
+/* The address of a load or a store to memory that others see; NULL if this is no such instruction. */
 static const struct mr_ptx_operand *place_of(const struct mr_ptx_inst *inst)
 {
     if (inst->op == MR_PTX_OP_ST && inst->space != MR_PTX_SPACE_PARAM && inst->space != MR_PTX_SPACE_LOCAL)

@@ -70,7 +70,7 @@ static void find_definition(void *data, uint32_t reg, bool is_definition)
 
 /* What a warp operation asks of the block that it stands in. */
 enum meeting {
-    MEET_NEVER,    /* it is none, or its mask was found out from lanes that are there */
+    MEET_NEVER,    /* it is no warp operation, or lanes that are there made its mask */
     MEET_AT_START, /* its lanes can as well meet where the block begins */
     MEET_HERE /* something before it in the block can't wait for that: the mask itself, or what another thread may wait
                  for */

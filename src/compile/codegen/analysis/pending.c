@@ -133,7 +133,7 @@ bool mr_flow_same_number(const struct mr_ptx_inst *a, const struct mr_ptx_inst *
     return known && (x ? x->value : 0) == (y ? y->value : 0);
 }
 
-/* The barrier that a block is; NULL if it is none, or that of the cluster. */
+/* The barrier that a block is; NULL if it is no barrier, or the cluster's. */
 static const struct mr_ptx_inst *block_barrier(const struct mr_flow *flow, uint32_t b)
 {
     const struct mr_ptx_inst *inst = flow->blocks[b].barrier ? &flow->func->insts[flow->blocks[b].first] : NULL;

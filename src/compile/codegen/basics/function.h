@@ -68,8 +68,8 @@ struct cg_parking {
     LLVMBasicBlockRef *entries; /* by block: its code */
     LLVMBasicBlockRef finish; /* where no block has lanes */
     LLVMValueRef *masks; /* by block: slot of the lanes that are parked there */
-    mr_word *kept; /* blocks whose mask is looked at or added to where it may be none that was just stored: it has to be
-                      0 while no lanes are parked there. All others' masks pass lanes from one block to the next */
+    mr_word *kept; /* blocks whose mask may be read or added to without a store just before: it must be 0 while no lanes
+                      are parked there. The other masks are stored first: they pass lanes from one block to the next */
     LLVMValueRef rounds; /* slot: rounds of waiting loops */
     LLVMValueRef owed; /* slot, if waiting loops are nested: the number of the loop that owes a turn, from 1; 0: none */
     /* Where blocks run from a dispatcher, unless the next one is among the nearest (body/dispatcher.c). */

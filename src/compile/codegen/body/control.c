@@ -181,8 +181,8 @@ static void add_to_slot(struct cg *g, LLVMValueRef slot, LLVMValueRef bits)
     LLVMBuildStore(g->b, LLVMBuildOr(g->b, LLVMBuildLoad2(g->b, g->unit->mask, slot, ""), bits, ""), slot);
 }
 
-/* The slot of the lanes that have come early to the barrier at the head of a block; NULL if that is none with a result
- * for them. */
+/* The slot of the lanes that have come early to the barrier at the head of a block; NULL unless that
+ * barrier has a result for them. */
 static LLVMValueRef early_slot(struct cg *g, uint32_t block)
 {
     if (!mr_flow_reduces_apart(&g->flow, block))

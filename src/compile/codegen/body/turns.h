@@ -26,7 +26,7 @@ void cg_regions_pause(struct cg *g);
 /* The end of a warp's turn, of a round, and of all rounds, where the builder is left. */
 void cg_regions_end(struct cg *g);
 
-/* After the function's last block: the loop over the warps of a round is none for LLVM (cg_hide_loop). */
+/* After the function's last block: LLVM does not see the loop over the warps of a round as a loop (cg_hide_loop). */
 void cg_regions_hide(struct cg *g);
 
 void cg_regions_clear(struct cg *g);

@@ -165,7 +165,7 @@ static LLVMValueRef rising_bits(struct cg *g, unsigned cmp, unsigned bits, LLVMV
     return below ? r : LLVMBuildXor(g->b, r, all, "");
 }
 
-/* Comparison of an operand that rises by one from lane to lane with a scalar; NULL if it is none. */
+/* Comparison of an operand that rises by one from lane to lane with a scalar; NULL if this is no such comparison. */
 static LLVMValueRef compare_rising(struct cg *g, const struct mr_ptx_inst *inst, unsigned type, LLVMValueRef a,
                                    LLVMValueRef b)
 {

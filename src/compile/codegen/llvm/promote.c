@@ -322,7 +322,7 @@ static bool find_slots(struct promotion *p)
     return true;
 }
 
-/* Which of the slots a load or store is of; NONE: it is none of those. */
+/* Which of the slots a load or store is of; NONE: it uses no slot. */
 static uint32_t slot_of(const struct promotion *p, LLVMValueRef inst)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(inst);

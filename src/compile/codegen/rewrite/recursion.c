@@ -39,7 +39,7 @@ struct cg_routine {
     uint32_t table;                /* of the places where it is called */
     uint32_t *places, place_count, place_room; /* labels */
     struct mr_ptx_var **mail;      /* by parameter, then result: what they pass through */
-    struct mr_ptx_var **temporary; /* by variable: what stands for it in calls that are none of the ring's routines */
+    struct mr_ptx_var **temporary; /* by variable: what stands for it in calls that don't call the ring's routines */
     uint64_t *offsets;             /* by variable: in the frame */
     uint64_t *saved;               /* by register: in the frame, 0 if not yet */
     uint64_t bytes, align;         /* of the frame */
