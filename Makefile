@@ -7,7 +7,7 @@ PREFIX ?= /usr/local/millrace
 # Tools of Debian's own come first, so that a Python or compiler elsewhere does not get in the way.
 export PATH := /usr/bin:/bin:$(PATH)
 
-.PHONY: all setup build demo test test-clients bench check install uninstall wheel wheel-clang deb sbom clean
+.PHONY: all setup build demo test test-clients bench check install uninstall docs wheel wheel-clang deb sbom clean
 all: build
 
 setup:
@@ -48,6 +48,11 @@ install: build
 # Takes away what `make install` with the same PREFIX left there.
 uninstall:
 	@python3 scripts/uninstall.py "$(DESTDIR)$(abspath $(PREFIX))" && echo "millrace: nothing of it is left under $(PREFIX)"
+
+# The documentation as a site: $(BUILD)/site/index.html.
+docs: build
+	@scripts/setup.sh build docs
+	@python3 docs/site/build.py $(BUILD) $(BUILD)/site
 
 # For pip: dist/millrace_driver-*.whl.
 wheel: build

@@ -48,6 +48,9 @@ ninja -C "$gcc_build" --quiet
 step "circles between files"
 python3 scripts/circles.py "$gcc_build" --check
 
+step "the documentation as a site, and each link of it"
+python3 docs/site/build.py "$gcc_build" "$gcc_build/site"
+
 step "clang-tidy's checks for faults"
 scripts/tidy.sh "$gcc_build"
 

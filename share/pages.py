@@ -4,6 +4,8 @@
     pages.py man PROGRAM [COMMAND] OUTPUT     a page of section 1
     pages.py bash|zsh MILLRACE OUTPUT         what completes `millrace` and its commands
 
+docs/site/gather.py takes `markdown` from here, for the site.
+
 The help of each program is one text of this form: lines "Usage: ..."; paragraphs; lines that begin with two blanks, an
 option or a command, two blanks and what it does, which goes on in lines that are indented as far; "Example: ..." or
 "Examples:" and lines.
@@ -91,6 +93,27 @@ def man(program: str, command: str | None) -> str:
     elif command:
         out += [".SH SEE ALSO", "\\fBmillrace\\fR(1)"]
     return "\n".join(out) + "\n"
+
+
+def plain(text: str) -> str:
+    """A text of the help as Markdown: what is between backquotes stays, other characters stand for themselves."""
+    pieces = re.split(r"(`[^`]*`)", text)
+    return "".join(piece if piece.startswith("`") and len(piece) > 1 else re.sub(r"([\\*_<>\[\]|#`])", r"\\\1", piece) for piece in pieces)
+
+
+def markdown(program: str, command: str | None = None) -> str:
+    """The help as a page of the site."""
+    name = " ".join([pathlib.Path(program).name, *([command] if command else [])])
+    out = [f"# {name}", ""]
+    for kind, what in parts(ask(program, *([command] if command else []))):
+        if kind == "text":
+            out += [plain(str(what)), ""]
+        elif kind == "items":
+            for option, meaning in what:
+                out += [f"``{option}``" if "`" in option else f"`{option}`", f": {plain(meaning) or '-'}", ""]
+        else:
+            out += [*(["## Examples", ""] if kind == "example" else []), "```", *what, "```", ""]
+    return "\n".join(out)
 
 
 def command_items(text: list) -> list[tuple[str, str]]:
