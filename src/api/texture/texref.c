@@ -218,11 +218,79 @@ CUresult mr_cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v
 
 /* ---- settings ---- */
 
-/* Takes over a description that a call has changed. */
-static CUresult change(struct mr_reference *reference, const CUDA_TEXTURE_DESC *desc)
+/* A field of a texture's description: where it is, and its size. */
+#define FIELD(name) offsetof(CUDA_TEXTURE_DESC, name), sizeof((CUDA_TEXTURE_DESC *)0)->name
+
+/* Changes a field of the description. `wrong` says what is wrong with the call's value `value`, or is NULL. The handle
+ * is looked at first, as on hardware. */
+static CUresult set(CUtexref handle, size_t at, size_t size, const void *from, const char *wrong, unsigned value)
 {
-    reference->desc = *desc;
-    return apply(reference);
+    struct mr_reference *reference;
+    CUresult status = take(handle, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (wrong) {
+        status = mr_bad_value("%s: %#x", wrong, value);
+    } else {
+        memcpy((char *)&reference->desc + at, from, size);
+        status = apply(reference);
+    }
+    give(reference);
+    return status;
+}
+
+CUresult mr_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am)
+{
+    bool has_dim = dim >= 0 && dim <= 2, has_mode = (unsigned)am <= CU_TR_ADDRESS_MODE_BORDER;
+    const char *wrong = has_dim ? "there is no such address mode" : "there is no such dimension";
+    return set(hTexRef, offsetof(CUDA_TEXTURE_DESC, addressMode) + (has_dim ? (size_t)dim : 0) * sizeof am, sizeof am,
+               &am, has_dim && has_mode ? NULL : wrong, has_dim ? (unsigned)am : (unsigned)dim);
+}
+
+static const char *wrong_filter(CUfilter_mode mode)
+{
+    return (unsigned)mode > CU_TR_FILTER_MODE_LINEAR ? "there is no such filter mode" : NULL;
+}
+
+CUresult mr_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm)
+{
+    return set(hTexRef, FIELD(filterMode), &fm, wrong_filter(fm), fm);
+}
+
+CUresult mr_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm)
+{
+    return set(hTexRef, FIELD(mipmapFilterMode), &fm, wrong_filter(fm), fm);
+}
+
+CUresult mr_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias)
+{
+    return set(hTexRef, FIELD(mipmapLevelBias), &bias, NULL, 0);
+}
+
+CUresult mr_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp, float maxMipmapLevelClamp)
+{
+    const float both[2] = {minMipmapLevelClamp, maxMipmapLevelClamp};
+    _Static_assert(offsetof(CUDA_TEXTURE_DESC, maxMipmapLevelClamp) ==
+                       offsetof(CUDA_TEXTURE_DESC, minMipmapLevelClamp) + sizeof *both,
+                   "both are set and asked for at once");
+    return set(hTexRef, offsetof(CUDA_TEXTURE_DESC, minMipmapLevelClamp), sizeof both, both, NULL, 0);
+}
+
+CUresult mr_cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso)
+{
+    return set(hTexRef, FIELD(maxAnisotropy), &maxAniso, NULL, 0);
+}
+
+CUresult mr_cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor)
+{
+    return set(hTexRef, FIELD(borderColor), pBorderColor, pBorderColor ? NULL : "the colour is NULL", 0);
+}
+
+CUresult mr_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
+{
+    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
+                           CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+    return set(hTexRef, FIELD(flags), &Flags, Flags & ~known ? "there are flags other than CU_TRSF_*" : NULL, Flags);
 }
 
 CUresult mr_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents)
@@ -247,130 +315,7 @@ CUresult mr_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPacke
     return status;
 }
 
-CUresult mr_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am)
-{
-    struct mr_reference *reference;
-    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
-    if (status != CUDA_SUCCESS)
-        return status;
-    if (dim < 0 || dim > 2 || (unsigned)am > CU_TR_ADDRESS_MODE_BORDER) {
-        status = mr_bad_value("there is no address mode %d for dimension %d", (int)am, dim);
-    } else {
-        CUDA_TEXTURE_DESC desc = reference->desc;
-        desc.addressMode[dim] = am;
-        status = change(reference, &desc);
-    }
-    give(reference);
-    return status;
-}
-
-static CUresult set_filter(CUtexref hTexRef, CUfilter_mode mode, bool of_levels)
-{
-    struct mr_reference *reference;
-    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
-    if (status != CUDA_SUCCESS)
-        return status;
-    if ((unsigned)mode > CU_TR_FILTER_MODE_LINEAR) {
-        status = mr_bad_value("there is no filter mode %d", (int)mode);
-    } else {
-        CUDA_TEXTURE_DESC desc = reference->desc;
-        *(of_levels ? &desc.mipmapFilterMode : &desc.filterMode) = mode;
-        status = change(reference, &desc);
-    }
-    give(reference);
-    return status;
-}
-
-CUresult mr_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm)
-{
-    return set_filter(hTexRef, fm, false);
-}
-
-CUresult mr_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm)
-{
-    return set_filter(hTexRef, fm, true);
-}
-
-CUresult mr_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias)
-{
-    struct mr_reference *reference;
-    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
-    if (status != CUDA_SUCCESS)
-        return status;
-    CUDA_TEXTURE_DESC desc = reference->desc;
-    desc.mipmapLevelBias = bias;
-    status = change(reference, &desc);
-    give(reference);
-    return status;
-}
-
-CUresult mr_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp, float maxMipmapLevelClamp)
-{
-    struct mr_reference *reference;
-    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
-    if (status != CUDA_SUCCESS)
-        return status;
-    CUDA_TEXTURE_DESC desc = reference->desc;
-    desc.minMipmapLevelClamp = minMipmapLevelClamp;
-    desc.maxMipmapLevelClamp = maxMipmapLevelClamp;
-    status = change(reference, &desc);
-    give(reference);
-    return status;
-}
-
-CUresult mr_cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso)
-{
-    struct mr_reference *reference;
-    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
-    if (status != CUDA_SUCCESS)
-        return status;
-    CUDA_TEXTURE_DESC desc = reference->desc;
-    desc.maxAnisotropy = maxAniso;
-    status = change(reference, &desc);
-    give(reference);
-    return status;
-}
-
-CUresult mr_cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor)
-{
-    struct mr_reference *reference;
-    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
-    if (status != CUDA_SUCCESS)
-        return status;
-    if (!pBorderColor) {
-        status = mr_bad_value("the colour is NULL");
-    } else {
-        CUDA_TEXTURE_DESC desc = reference->desc;
-        memcpy(desc.borderColor, pBorderColor, sizeof desc.borderColor);
-        status = change(reference, &desc);
-    }
-    give(reference);
-    return status;
-}
-
-CUresult mr_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
-{
-    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
-                           CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
-    struct mr_reference *reference;
-    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
-    if (status != CUDA_SUCCESS)
-        return status;
-    if (Flags & ~known) {
-        status = mr_bad_value("flags %#x are not CU_TRSF_*", Flags);
-    } else {
-        CUDA_TEXTURE_DESC desc = reference->desc;
-        desc.flags = Flags;
-        status = change(reference, &desc);
-    }
-    give(reference);
-    return status;
-}
-
 /* ---- questions ---- */
-
-/* A field of the reference's description: where it is, and its size. */
-#define FIELD(name) offsetof(CUDA_TEXTURE_DESC, name), sizeof((CUDA_TEXTURE_DESC *)0)->name
 
 /* Copies a field to the call's result. */
 static CUresult ask(CUtexref handle, void *out, size_t at, size_t size)
@@ -479,9 +424,6 @@ CUresult mr_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int di
 CUresult mr_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef)
 {
     float clamp[2];
-    _Static_assert(offsetof(CUDA_TEXTURE_DESC, maxMipmapLevelClamp) ==
-                       offsetof(CUDA_TEXTURE_DESC, minMipmapLevelClamp) + sizeof(float),
-                   "both are asked for at once");
     bool any = pminMipmapLevelClamp || pmaxMipmapLevelClamp;
     CUresult status = ask(hTexRef, any ? clamp : NULL, offsetof(CUDA_TEXTURE_DESC, minMipmapLevelClamp), sizeof clamp);
     if (status == CUDA_SUCCESS && pminMipmapLevelClamp)
