@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/thread.h"
 #include "kernel/notes.h"
+#include "observe/hooks.h"
 
 #define BUCKETS 64u
 #define AT_ONCE 256u
@@ -16,6 +17,8 @@ struct footprint {
     struct footprint *next; /* in its bucket */
     uint64_t launch;        /* mr_launch.id */
     struct mr_part *parts;
+    struct mr_wrote *wrote; /* NULL: nobody asks what is read first, or memory is short */
+    bool first; /* somebody asks */
 };
 
 static mr_lock lock = MR_LOCK_INIT(FOOTPRINTS);
@@ -46,8 +49,11 @@ static struct mr_part *find_part(const struct mr_executor *executor)
 
 static void free_part(struct mr_part *part)
 {
-    for (uint32_t i = 0; i < part->code->sites->count; i++)
+    for (uint32_t i = 0; i < part->code->sites->count; i++) {
         mr_touched_clear(&part->touched[i]);
+        if (part->first)
+            mr_touched_clear(&part->first[i]);
+    }
     for (unsigned i = 0; i < MR_WARPS_MAX; i++)
         mr_free(part->notes[i]);
     mr_free(part);
@@ -57,18 +63,26 @@ static void free_part(struct mr_part *part)
 static struct mr_part *new_part(struct mr_executor *executor)
 {
     const struct mr_code *code = executor->code;
-    struct mr_part *part = mr_calloc(1, sizeof *part + code->sites->count * sizeof part->touched[0]);
+    bool first = mr_observes(MR_OBSERVE_FIRST);
+    size_t sets = (size_t)code->sites->count * (first ? 2 : 1);
+    struct mr_part *part = mr_calloc(1, sizeof *part + sets * sizeof part->touched[0]);
     struct footprint *made = mr_calloc(1, sizeof *made);
+    struct mr_wrote *wrote = first ? mr_wrote_new() : NULL;
     if (part && made) {
         part->owner = executor;
         part->code = code;
         made->launch = executor->launch->id;
+        made->wrote = wrote;
+        made->first = first;
         mr_lock_take(&lock);
         struct footprint **place = find(made->launch);
         if (!*place) {
             *place = made;
             made = NULL;
+            wrote = NULL;
         }
+        part->wrote = (*place)->wrote;
+        part->first = part->wrote ? part->touched + code->sites->count : NULL;
         part->next = (*place)->parts;
         (*place)->parts = part;
         mr_lock_drop(&lock);
@@ -76,6 +90,7 @@ static struct mr_part *new_part(struct mr_executor *executor)
         mr_free(part);
         part = NULL;
     }
+    mr_wrote_free(wrote);
     mr_free(made);
     return part;
 }
@@ -176,15 +191,17 @@ static void give_set(struct mr_touched *set, uint32_t place, uint32_t how, struc
     }
 }
 
-/* Gives the boxes of all places, those of one place together. `places` may be NULL: each by itself. */
-static void give_sets(struct mr_part *parts, struct place *places, struct giver *giver)
+/* Gives the boxes of all places, those of one place together; with `first`, of what was read first. `places` may be
+ * NULL: each by itself. */
+static void give_sets(struct mr_part *parts, bool first, struct place *places, struct giver *giver)
 {
+    uint32_t more = first ? MR_ACCESS_FIRST : 0;
     size_t count = 0;
     for (struct mr_part *part = parts; part; part = part->next)
         for (uint32_t i = 0; i < part->code->sites->count; i++) {
-            struct place place = {&part->touched[i], part->code->places ? part->code->places[i] : i,
-                                  part->code->sites->site[i].flags &
-                                      (MR_ACCESS_READ | MR_ACCESS_WRITE | MR_ACCESS_ATOMIC)};
+            struct place place = {
+                first ? &part->first[i] : &part->touched[i], part->code->places ? part->code->places[i] : i,
+                more | (part->code->sites->site[i].flags & (MR_ACCESS_READ | MR_ACCESS_WRITE | MR_ACCESS_ATOMIC))};
             if (mr_touched_is_empty(place.set))
                 continue; /* most sites of large kernels */
             if (places) {
@@ -202,6 +219,14 @@ static void give_sets(struct mr_part *parts, struct place *places, struct giver 
         }
         give_set(places[i].set, places[i].place, places[i].how, giver);
     }
+}
+
+/* Some of what was read first is missing. */
+static void give_short(struct giver *giver)
+{
+    giver->place = 0;
+    giver->how = MR_ACCESS_READ | MR_ACCESS_FIRST;
+    take_box(giver, &(struct mr_box){0}, true);
 }
 
 void mr_footprint_give(const struct mr_launch *launch, void (*give)(void *data, struct mr_access *boxes, size_t count),
@@ -226,9 +251,14 @@ void mr_footprint_give(const struct mr_launch *launch, void (*give)(void *data, 
     giver.count = 0;
     giver.give = give;
     giver.data = data;
-    give_sets(footprint->parts, places, &giver);
+    if (footprint->wrote)
+        give_sets(footprint->parts, true, places, &giver);
+    if (footprint->first && (!footprint->wrote || mr_wrote_is_short(footprint->wrote)))
+        give_short(&giver);
+    give_sets(footprint->parts, false, places, &giver);
     give_all(&giver);
     mr_free(places);
+    mr_wrote_free(footprint->wrote);
     for (struct mr_part *part = footprint->parts, *next; part; part = next) {
         next = part->next;
         free_part(part);

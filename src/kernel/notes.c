@@ -7,8 +7,13 @@
  * may be a run.
  *
  * Lanes that touch what lies side by side are a piece; lanes at even distances are a box; all others are stretches of
- * neighbours, or single bytes. */
+ * neighbours, or single bytes.
+ *
+ * Where somebody asks which bytes the launch reads before it writes them, each piece is looked at when it comes, before
+ * the access is made, and code moves no run on by itself. */
 #include "kernel/notes.h"
+
+#include "observe/hooks.h"
 
 /* Fewer bytes than that, which touch no others, go to pages at once. */
 #define STRETCH_LEAST 32u
@@ -78,10 +83,10 @@ static void close_run(struct mr_note *note, const struct mr_site *site, struct m
     note->state = 0;
 }
 
-/* The run goes on there. Code may only move it on if its pieces are as wide as the site's. */
+/* The run goes on there. Code may only move it on if its pieces are as wide as the site's, and nobody looks at each. */
 static void go_on(struct mr_note *note, const struct mr_site *site, uint64_t at)
 {
-    note->next = note->width == site->width ? at : MR_NOTE_NOWHERE;
+    note->next = note->width == site->width && !mr_observes(MR_OBSERVE_FIRST) ? at : MR_NOTE_NOWHERE;
     note->other = at;
 }
 
@@ -143,19 +148,53 @@ struct call {
     const struct mr_executor *executor;
     const struct mr_site *site;
     struct mr_note *note;
-    struct mr_touched *set;
+    struct mr_touched *set, *first;
+    struct mr_wrote *wrote; /* NULL: nobody asks what is read first */
 };
 
 static struct call begin_call(struct mr_block *block, uint32_t site)
 {
     struct mr_executor *executor = block->engine;
-    return (struct call){executor, &executor->code->sites->site[site], &block->notes[site],
-                         &executor->part->touched[site]};
+    struct mr_part *part = executor->part;
+    return (struct call){executor,
+                         &executor->code->sites->site[site],
+                         &block->notes[site],
+                         &part->touched[site],
+                         part->wrote ? &part->first[site] : NULL,
+                         part->wrote};
 }
 
 static bool is_noted(const struct call *call, uint64_t address)
 {
     return !(call->site->flags & MR_SITE_GENERIC) || is_global(call->executor, address);
+}
+
+/* `count` stretches are touched now, `step` bytes apart: of what the site reads, notes what the launch has not written
+ * yet; what it writes is written from now on. */
+static void follow_each(const struct call *call, uint64_t first, uint64_t width, uint64_t count, uint64_t step)
+{
+    if (step == width) {
+        width *= count;
+        count = 1;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t at = first + i * step, end = at + width, gap, gap_end;
+        if (call->site->flags & MR_SITE_READ) {
+            for (; mr_wrote_gap(call->wrote, at, end, &gap, &gap_end); at = gap_end)
+                if (gap_end - gap >= STRETCH_LEAST)
+                    mr_touched_add(call->first, gap, gap_end - gap, 1, 0);
+                else
+                    mr_touched_mark(call->first, gap, gap_end);
+        }
+        if (call->site->flags & MR_SITE_WRITE)
+            mr_wrote_add(call->wrote, first + i * step, end);
+    }
+}
+
+static void follow(const struct call *call, uint64_t first, uint64_t width, uint64_t count, uint64_t step)
+{
+    if (call->wrote)
+        follow_each(call, first, width, count, step);
 }
 
 /* A few bytes, or many, that belong to no run. */
@@ -193,6 +232,8 @@ static void add_even(const struct call *call, uint64_t first, int64_t step, unsi
 static void add_any(struct call call, const uint64_t *address, unsigned count)
 {
     uint32_t bytes = call.site->bytes;
+    for (unsigned i = 0; call.wrote && i < count; i++)
+        follow_each(&call, address[i], bytes, 1, 0);
     unsigned more = call.site->flags & MR_SITE_PARTS ? MR_SITE_PARTS_MORE : 0;
     for (unsigned from = 0; from < count;) {
         unsigned to = from + 1;
@@ -218,8 +259,13 @@ static void add_any(struct call call, const uint64_t *address, unsigned count)
 void mr_note_piece(struct mr_block *block, uint32_t site, uint64_t address, uint32_t bytes)
 {
     struct call call = begin_call(block, site);
-    if (is_noted(&call, address))
-        add_piece(call.note, call.site, call.set, address, bytes);
+    if (!is_noted(&call, address))
+        return;
+    if (call.site->stride)
+        follow(&call, address, call.site->bytes, (bytes - call.site->bytes) / call.site->stride + 1, call.site->stride);
+    else
+        follow(&call, address, bytes, 1, 0);
+    add_piece(call.note, call.site, call.set, address, bytes);
 }
 
 void mr_note_lanes(struct mr_block *block, uint32_t site, const uint64_t *address, uint64_t mask)
@@ -247,6 +293,7 @@ void mr_note_steps(struct mr_block *block, uint32_t site, uint64_t address, uint
     unsigned lane = (unsigned)__builtin_ctzll(mask), count = (unsigned)__builtin_popcountll(mask);
     uint64_t run = mask >> lane, first = address + step * lane;
     if (!(run & (run + 1)) && is_noted(&call, first) && is_noted(&call, first + step * (count - 1))) {
+        follow(&call, first, call.site->bytes, count, step);
         add_even(&call, first, (int64_t)step, count);
         return;
     }
@@ -261,8 +308,10 @@ void mr_note_sizes(struct mr_block *block, uint32_t site, const uint64_t *addres
     struct call call = begin_call(block, site);
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(mask);
-        if (bytes[lane] && is_noted(&call, address[lane]))
-            add_stretch(&call, address[lane], address[lane] + bytes[lane]);
+        if (!bytes[lane] || !is_noted(&call, address[lane]))
+            continue;
+        follow(&call, address[lane], bytes[lane], 1, 0);
+        add_stretch(&call, address[lane], address[lane] + bytes[lane]);
     }
 }
 
@@ -270,12 +319,15 @@ void mr_note_rows(struct mr_block *block, uint32_t site, uint64_t address, uint6
                   uint64_t pitch)
 {
     struct call call = begin_call(block, site);
-    if (is_noted(&call, address))
-        mr_touched_add(call.set, address, bytes, rows, pitch);
+    if (!is_noted(&call, address))
+        return;
+    follow(&call, address, bytes, rows, pitch);
+    mr_touched_add(call.set, address, bytes, rows, pitch);
 }
 
 void mr_note_touch(struct mr_executor *executor, const void *place, uint64_t bytes)
 {
     struct call call = begin_call(&executor->block, executor->block.site);
+    follow(&call, (uintptr_t)place, bytes, 1, 0);
     add_stretch(&call, (uintptr_t)place, (uintptr_t)place + bytes);
 }

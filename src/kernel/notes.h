@@ -5,13 +5,16 @@
 
 #include "kernel/executor.h"
 #include "kernel/touched.h"
+#include "kernel/wrote.h"
 
 struct mr_part {
     struct mr_part *next;              /* of the launch */
     const struct mr_executor *owner;   /* who runs its blocks; the thread may have ended since */
     const struct mr_code *code;        /* the version that makes these notes */
     struct mr_note *notes[MR_WARPS_MAX]; /* of each warp that has a stack; NULL: of none */
-    struct mr_touched touched[];       /* by site */
+    struct mr_wrote *wrote; /* the launch's; NULL: nobody asks what is read first */
+    struct mr_touched *first; /* by site: what was read before the launch wrote it; NULL without `wrote` */
+    struct mr_touched touched[]; /* by site, `first` behind it */
 };
 
 /* footprint.c: gives the executor the part of its launch that it needs, with notes for so many warps. False when memory

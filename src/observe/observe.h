@@ -37,6 +37,7 @@ enum mr_observe_point {
     MR_OBSERVE_ACCESS = 4, /* access; kernels are compiled with notes of what they touch */
     MR_OBSERVE_ORDER = 8,  /* may_begin, rest, waits: the observer says when a work may begin */
     MR_OBSERVE_APART = 16, /* no function: allocations lie far apart, so that what runs past one hits no other */
+    MR_OBSERVE_FIRST = 32, /* with ACCESS: also which bytes kernels read first (MR_ACCESS_FIRST); slower */
 };
 
 /* The generated enum mr_call and the structs of parameters, struct mr_params_<SYMBOL>, are in observe/calls.h. */
@@ -98,6 +99,9 @@ enum mr_access_how {
     MR_ACCESS_MODULE = 32, /* memory of a module: the program may never have asked where it is */
     MR_ACCESS_MISALIGNED = 64, /* an access that was not done: the kernel has stopped at it, because the address is no
                                   multiple of its size. `first` is 0 if the address is not known */
+    MR_ACCESS_FIRST = 128, /* of a kernel, with READ: bytes that it read before it wrote them, if ever it did. Such
+                              boxes come before all others of the kernel, which hold these bytes again. One of no bytes
+                              that is ROUGH says that some are missing, because memory was short */
 };
 
 /* `rows` runs of `width` bytes, `pitch` bytes apart. `place`: of a kernel, an index for `mr_observe_place`; else 0. */
@@ -121,7 +125,7 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 5u
+#define MR_OBSERVER_VERSION 6u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */

@@ -9,6 +9,9 @@
 #include "kernel/fault.h"
 #include "memory/allocation.h"
 #include "module/module.h"
+#include "observe/hooks.h"
+
+_Atomic uint32_t mr_observing;
 
 void mr_memory_describe(uintptr_t address, char *text, size_t room)
 {

@@ -56,6 +56,33 @@ __global__ void count_all(int *to)
     atomicAdd(to, 1);
 }
 
+__global__ void add_one(int *to)
+{
+    to[threadIdx.x] += 1;
+}
+
+/* Half of the bytes are read before another thread writes them. */
+__global__ void exchange(int *room, bool before)
+{
+    if (before && threadIdx.x < 32)
+        room[threadIdx.x] = 1;
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        room[threadIdx.x] = room[threadIdx.x - 32];
+    __syncthreads();
+    if (threadIdx.x < 32)
+        room[threadIdx.x] = 2 * threadIdx.x;
+}
+
+/* Each texel becomes what it was and one more; a quarter of them are made before. */
+__global__ void grow(cudaSurfaceObject_t surface, int made)
+{
+    int i = threadIdx.x;
+    if (i < made)
+        surf2Dwrite(i, surface, 4 * (i % 16), i / 16);
+    surf2Dwrite(surf2Dread<int>(surface, 4 * (i % 16), i / 16) + 1, surface, 4 * (i % 16), i / 16);
+}
+
 __global__ void scratch(int *to, int *room)
 {
     room[threadIdx.x] = threadIdx.x;
@@ -174,6 +201,37 @@ static void counter()
     CHECK(cudaMemcpy(host, a, 4, cudaMemcpyDeviceToHost));
 }
 
+/* A sum into memory of which a part was never set: the kernel reads before it writes. */
+static void added()
+{
+    int *a = device(1024);
+    fill<<<1, 256>>>(a, mended ? 256 : 200);
+    add_one<<<1, 256>>>(a);
+    CHECK(cudaMemcpy(host, a, 1024, cudaMemcpyDeviceToHost));
+}
+
+static void exchanged()
+{
+    int *a = device(256);
+    exchange<<<1, 64>>>(a, mended);
+    CHECK(cudaMemcpy(host, a, 256, cudaMemcpyDeviceToHost));
+}
+
+/* The same in an array. */
+static void texels()
+{
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+    cudaSurfaceObject_t surface;
+    cudaResourceDesc what = {};
+    CHECK(cudaMallocArray(&array, &format, 16, 16, cudaArraySurfaceLoadStore));
+    what.resType = cudaResourceTypeArray;
+    what.res.array.array = array;
+    CHECK(cudaCreateSurfaceObject(&surface, &what));
+    grow<<<1, 256>>>(surface, mended ? 256 : 192);
+    CHECK(cudaMemcpy2DFromArray(host, 64, array, 0, 0, 64, 16, cudaMemcpyDeviceToHost));
+}
+
 /* Memory that is mapped at two places is written at one and read at the other. */
 static void mapped()
 {
@@ -225,7 +283,8 @@ int main(int count, char **arguments)
         void (*run)();
     } all[] = {{"tail", tail},       {"holes", holes}, {"one_byte", one_byte}, {"padding", padding},
                {"travels", travels}, {"pool", pool},   {"graph", graph},       {"read", read},
-               {"counter", counter}, {"mapped", mapped}, {"ordinary", ordinary}};
+               {"counter", counter}, {"added", added}, {"exchanged", exchanged}, {"texels", texels},
+               {"mapped", mapped}, {"ordinary", ordinary}};
     mended = count > 2 && std::strcmp(arguments[2], "mended") == 0;
     for (const auto &one : all)
         if (count > 1 && std::strcmp(arguments[1], one.name) == 0) {

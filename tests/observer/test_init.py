@@ -32,6 +32,9 @@ CASES = {
     "graph": [("unwritten-copy", 4, 396, 400, 2)],
     "read": [("unwritten-read", 224, 800, 1024, 1)],
     "counter": [("unwritten-read", 4, 0, 4, 1)],
+    "added": [("unwritten-read", 224, 800, 1024, 1)],
+    "exchanged": [("unwritten-read", 128, 0, 256, 1)],
+    "texels": [("unwritten-read", 256, 0, 1024, 1)],
     "mapped": [("unwritten-copy", 192, 8000, 2 << 20, 1)],
     "ordinary": [],
 }

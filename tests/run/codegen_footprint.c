@@ -3,7 +3,7 @@
 /*
  * Which bytes kernels touch, as their notes tell (kernel/footprint.h), compared byte by byte with what is known of
  * each kernel. Every kernel runs in all variants of the rig, so the same bytes come from scalars, rows, vectors, pairs
- * of warps and lanes one by one.
+ * of warps and lanes one by one. All is done twice, the second time with what kernels read first (MR_ACCESS_FIRST).
  */
 #include "codegen_rig.h"
 
@@ -17,23 +17,32 @@
 
 #include "abi/note.h"
 #include "kernel/touched.h"
-#include "observe/observe.h"
+#include "observe/hooks.h"
 
 #define ROOM (4u << 20)
 #define FOR_VARIANTS for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 /* A buffer that kernels get. `wanted` and `noted` have bits of enum mr_access_how for each byte. */
-static unsigned char *buffer, *wanted, *noted;
+static unsigned char *buffer, *wanted, *noted, *first;
 static unsigned boxes;
 static bool rough;
 /* Bytes of other memory that were noted: by how. */
 static uint64_t others[16];
 
+enum { R = MR_ACCESS_READ, W = MR_ACCESS_WRITE, A = MR_ACCESS_READ | MR_ACCESS_WRITE | MR_ACCESS_ATOMIC };
+
 static void take(const struct mr_access *box, const struct mr_site *site)
 {
     boxes++;
     rough |= (box->how & MR_ACCESS_ROUGH) != 0;
+    if (box->how & MR_ACCESS_FIRST) {
+        boxes--;
+        assert_true(box->how & R && mr_observes(MR_OBSERVE_FIRST) && box->width);
+        for (size_t row = 0; box->first - (uintptr_t)buffer < ROOM && row < box->rows; row++)
+            memset(first + (box->first + row * box->pitch - (uintptr_t)buffer), 1, box->width);
+        return;
+    }
     assert_true(site->line > 3);
     assert_true(box->width > 0 && box->rows > 0 && (box->rows == 1 || box->pitch > box->width));
     for (size_t row = 0; row < box->rows; row++)
@@ -50,6 +59,7 @@ static void begin(void)
 {
     memset(wanted, 0, ROOM);
     memset(noted, 0, ROOM);
+    memset(first, 0, ROOM);
     memset(others, 0, sizeof others);
     boxes = 0;
     rough = false;
@@ -68,6 +78,9 @@ static void compare(const char *what)
         if (wanted[i] != noted[i])
             fail_msg("%s, variant %u: byte %zu has been touched as %u, and was noted as %u", what, rig_variant, i,
                      wanted[i], noted[i]);
+        else if (first[i] ? !(noted[i] & R) : mr_observes(MR_OBSERVE_FIRST) && (noted[i] & (R | W)) == R)
+            fail_msg("%s, variant %u: byte %zu has been touched as %u, and %s", what, rig_variant, i, noted[i],
+                     first[i] ? "read first" : "not read first");
     assert_false(rough);
 }
 
@@ -77,8 +90,9 @@ static int set_up(void **state)
     buffer = aligned_alloc(4096, ROOM);
     wanted = malloc(ROOM);
     noted = malloc(ROOM);
+    first = malloc(ROOM);
     rig_touched = take;
-    return buffer && wanted && noted ? 0 : -1;
+    return buffer && wanted && noted && first ? 0 : -1;
 }
 
 static int tear_down(void **state)
@@ -87,11 +101,10 @@ static int tear_down(void **state)
     free(buffer);
     free(wanted);
     free(noted);
+    free(first);
     rig_touched = NULL;
     return 0;
 }
-
-enum { R = MR_ACCESS_READ, W = MR_ACCESS_WRITE, A = MR_ACCESS_READ | MR_ACCESS_WRITE | MR_ACCESS_ATOMIC };
 
 /* --- Streams ---------------------------------------------------------------------------- */
 
@@ -460,11 +473,59 @@ static void test_any(void **state)
     }
 }
 
+/* --- What is read first ------------------------------------------------------------------- */
+
+static const char first_ptx[] = HEAD
+    /* Adds to each element. */
+    ".visible .entry increase(.param .u64 to)\n{\n"
+    ".reg .u32 %r<4>; .reg .u64 %d<4>;\n"
+    "ld.param.u64 %d1, [to]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2;\n"
+    "ld.global.u32 %r2, [%d3]; add.u32 %r2, %r2, 1; st.global.u32 [%d3], %r2; ret;\n}\n"
+    /* Writes one byte of each element, waits for the others, and reads another thread's whole element. */
+    ".visible .entry partly(.param .u64 to)\n{\n"
+    ".reg .u32 %r<6>; .reg .u64 %d<6>;\n"
+    "ld.param.u64 %d1, [to]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2;\n"
+    "st.global.u8 [%d3+1], %r1; bar.sync 0;\n"
+    "mov.u32 %r2, %ntid.x; sub.u32 %r2, %r2, 1; sub.u32 %r2, %r2, %r1; mul.wide.u32 %d4, %r2, 4;\n"
+    "add.u64 %d4, %d1, %d4; ld.global.u32 %r3, [%d4]; st.global.u32 [%d4+4096], %r3; ret;\n}\n"
+    /* Counts in a word that nobody has set, and in one of each thread's own that it has set. */
+    ".visible .entry count(.param .u64 to)\n{\n"
+    ".reg .u32 %r<6>; .reg .u64 %d<6>;\n"
+    "ld.param.u64 %d1, [to]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 16; add.u64 %d3, %d1, %d2;\n"
+    "st.global.u32 [%d3+64], %r1; atom.global.add.u32 %r2, [%d3+64], 1; atom.global.add.u32 %r2, [%d1], 1; ret;\n}\n";
+
+static void test_first(void **state)
+{
+    (void)state;
+    uint64_t to = (uint64_t)(uintptr_t)buffer + 256;
+    struct rig *rig = rig_open(first_ptx);
+    FOR_VARIANTS
+        for (unsigned threads = 1; threads <= 225; threads += 32) {
+            begin();
+            rig_run(rig, "increase", 1, threads, &to, sizeof to);
+            for (unsigned i = 0; i < ROOM; i++)
+                assert_int_equal(first[i], mr_observes(MR_OBSERVE_FIRST) && i >= 256 && i < 256 + 4 * threads);
+            begin();
+            rig_run(rig, "partly", 1, threads, &to, sizeof to);
+            for (unsigned i = 0; i < ROOM; i++)
+                assert_int_equal(first[i],
+                                 mr_observes(MR_OBSERVE_FIRST) && i >= 256 && i < 256 + 4 * threads && i % 4 != 1);
+            begin();
+            rig_run(rig, "count", 1, threads, &to, sizeof to);
+            for (unsigned i = 0; i < ROOM; i++)
+                assert_int_equal(first[i], mr_observes(MR_OBSERVE_FIRST) && i >= 256 && i < 260);
+        }
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams), cmocka_unit_test(test_columns),  cmocka_unit_test(test_scatter),
         cmocka_unit_test(test_async),   cmocka_unit_test(test_matrices), cmocka_unit_test(test_any),
+        cmocka_unit_test(test_first),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    int failed = cmocka_run_group_tests(tests, set_up, tear_down);
+    mr_observing = MR_OBSERVE_FIRST;
+    return failed + cmocka_run_group_tests(tests, set_up, tear_down);
 }

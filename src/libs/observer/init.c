@@ -2,9 +2,8 @@
 /* The tool init: finds device memory that is copied out or read before anything has written it.
  *
  * Each allocation of device memory has a map of the bytes that kernels, copies and fills have written (written.h). What
- * a work touches is compared with it when the work ends, since nobody knows in which order the threads of a kernel
- * read and write: bytes that the kernel itself writes count as written before it reads them. Not so for atomic
- * operations, which read what they change.
+ * a work touches is compared with it when the work ends. Of a kernel the driver tells which bytes it read before it
+ * wrote them; these are compared with the map as it was before.
  *
  * A copy from device memory to device memory brings bytes that nobody has written along. One to the host's memory is a
  * finding. A kernel that reads such bytes need not use what it reads, so that is a note.
@@ -55,7 +54,7 @@ struct going {
     struct going *next;
     uint64_t work, node;
     struct obs_operation *operation; /* kept */
-    struct parts reads;  /* that have a gap, and atomic operations */
+    struct parts reads;  /* that have a gap: the shape of a kernel's is the gap */
     struct parts writes; /* of a copy */
     uint64_t taken;      /* of a copy: how many bytes its reads have had until now */
     struct gap *gaps;
@@ -228,22 +227,43 @@ static struct going *take_going(const struct mr_observed_work *work)
     return going;
 }
 
+/* What a kernel reads before it writes it. What this kernel writes is marked later. Takes the part over. */
+static void read_by_kernel(struct going *going, struct part *part)
+{
+    struct obs_run run;
+    size_t first, end, gap, gap_end;
+    if (part->written && part->box.how & MR_ACCESS_ROUGH)
+        atomic_fetch_add_explicit(&obs_init_seen.rough, 1, memory_order_relaxed);
+    else if (part->written)
+        for (uintptr_t at = part->shape.first; next_run(part, at, &run, &first, &end); at = run.end)
+            for (size_t from = first; obs_written_gap(part->written, from, end, &gap, &gap_end); from = gap_end) {
+                struct part unwritten = *part;
+                uintptr_t place = run.first + (gap - first);
+                obs_generation_keep(part->generation);
+                unwritten.shape = obs_shape_run(place, place + (gap_end - gap));
+                keep_part(going, &going->reads, &unwritten);
+            }
+    drop_part(part);
+}
+
 /* One part of a box. Takes it over. */
 static void touch(const struct mr_observed_work *work, struct going *going, struct part *part)
 {
-    bool reads = part->box.how & MR_ACCESS_READ, writes = part->box.how & MR_ACCESS_WRITE;
+    bool writes = part->box.how & MR_ACCESS_WRITE;
     bool copy = work->kind == MR_OBSERVED_COPY;
+    if (part->box.how & MR_ACCESS_FIRST) {
+        read_by_kernel(going, part);
+        return;
+    }
     if (copy && writes) {
         keep_part(going, &going->writes, part);
         return;
     }
     if (copy)
         read_by_copy(going, part);
-    else if (writes && !(reads && part->box.how & MR_ACCESS_ATOMIC))
+    else if (writes)
         mark(part);
-    else if (part->written && part->box.how & MR_ACCESS_ROUGH && !writes)
-        atomic_fetch_add_explicit(&obs_init_seen.rough, 1, memory_order_relaxed);
-    else if (part->written && (writes || has_gap(part))) {
+    else if (work->kind != MR_OBSERVED_KERNEL && part->written && has_gap(part)) {
         keep_part(going, &going->reads, part);
         return;
     }
@@ -280,8 +300,10 @@ static void touch_all(const struct mr_observed_work *work, struct obs_operation 
     if (!going->operation)
         going->operation = obs_operation_keep(operation);
     for (size_t i = 0; i < count; i++)
-        if (boxes[i].width && boxes[i].rows &&
-            !(boxes[i].how & (MR_ACCESS_MODULE | MR_ACCESS_CALL | MR_ACCESS_MISALIGNED)))
+        if (boxes[i].how & MR_ACCESS_FIRST && !boxes[i].width)
+            atomic_fetch_add_explicit(&obs_init_seen.rough, 1, memory_order_relaxed);
+        else if (boxes[i].width && boxes[i].rows &&
+                 !(boxes[i].how & (MR_ACCESS_MODULE | MR_ACCESS_CALL | MR_ACCESS_MISALIGNED)))
             look_at(work, going, operation, &boxes[i]);
 }
 
@@ -300,9 +322,12 @@ static void report_reads(const struct mr_observed_work *work, const struct going
     struct obs_run run;
     size_t first, end, gap, gap_end;
     for (uintptr_t at = part->shape.first; next_run(part, at, &run, &first, &end); at = run.end)
-        for (size_t from = first; obs_written_gap(part->written, from, end, &gap, &gap_end); from = gap_end)
-            report(work, going, MR_FINDING_UNWRITTEN_READ, &part->box, part->generation, run.first + (gap - first),
-                   run.first + (gap_end - first));
+        if (part->box.how & MR_ACCESS_FIRST)
+            report(work, going, MR_FINDING_UNWRITTEN_READ, &part->box, part->generation, run.first, run.end);
+        else
+            for (size_t from = first; obs_written_gap(part->written, from, end, &gap, &gap_end); from = gap_end)
+                report(work, going, MR_FINDING_UNWRITTEN_READ, &part->box, part->generation, run.first + (gap - first),
+                       run.first + (gap_end - first));
 }
 
 /* May these bytes be what a compiler leaves free between members of a structure? They are fewer than 8, and end at a
@@ -384,9 +409,6 @@ static void end_other(const struct mr_observed_work *work, struct going *going)
 {
     for (size_t i = 0; i < going->reads.count; i++)
         report_reads(work, going, &going->reads.at[i]);
-    for (size_t i = 0; i < going->reads.count; i++)
-        if (going->reads.at[i].box.how & MR_ACCESS_WRITE)
-            mark(&going->reads.at[i]);
 }
 
 static void free_going(struct going *going)
@@ -516,7 +538,8 @@ static bool write_init(const char *folder, const char *how)
 }
 
 const struct obs_tool obs_tool_init = {.name = "init",
-                                       .points = MR_OBSERVE_CALLS | MR_OBSERVE_WORK | MR_OBSERVE_ACCESS,
+                                       .points =
+                                           MR_OBSERVE_CALLS | MR_OBSERVE_WORK | MR_OBSERVE_ACCESS | MR_OBSERVE_FIRST,
                                        .open = open_init,
                                        .enter = enter,
                                        .leave = leave,

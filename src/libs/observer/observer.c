@@ -180,9 +180,14 @@ static void end(const struct mr_observed_work *work, CUresult status)
 
 static void access_boxes(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count)
 {
-    for (uint32_t i = 0; i < used; i++)
-        if (on[i]->access)
-            on[i]->access(work, boxes, count);
+    size_t first = 0; /* so many boxes are for those that want them alone */
+    while (first < count && boxes[first].how & MR_ACCESS_FIRST)
+        first++;
+    for (uint32_t i = 0; i < used; i++) {
+        size_t without = on[i]->points & MR_OBSERVE_FIRST ? 0 : first;
+        if (on[i]->access && without < count)
+            on[i]->access(work, boxes + without, count - without);
+    }
 }
 
 static void slice(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to)
