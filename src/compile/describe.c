@@ -165,8 +165,8 @@ static bool describe_entry(struct mr_program *program, const struct mr_tree *tre
     const struct mr_layout_entry *from = &tree->layout.entries[index];
     const struct mr_ptx_function *function = from->func;
     struct mr_entry *entry = &program->entries[index];
-    struct mr_param *params = mr_calloc(function->param_count, sizeof *params);
-    if (!params)
+    struct mr_param *params = function->param_count ? mr_calloc(function->param_count, sizeof *params) : NULL;
+    if (!params && function->param_count)
         return false;
     for (uint32_t i = 0; i < function->param_count; i++)
         params[i] = (struct mr_param){.offset = function->param_offsets[i], .size = (size_t)function->params[i]->size};

@@ -38,15 +38,17 @@ static bool has_symbol(const struct mr_ptx_var *var)
     return var->space == MR_PTX_SPACE_GLOBAL || var->space == MR_PTX_SPACE_CONST;
 }
 
-static uint32_t count_variables(const struct mr_ptx_module *module)
+/* What numbering has to do with a function, so that the many functions with nothing to number are read once. */
+enum { HAS_CODE = 1, HAS_VARIABLES = 2, IS_ALIAS = 4, IS_KERNEL = 8 };
+
+static uint8_t survey_function(const struct mr_ptx_function *func, uint32_t *variables)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < module->var_count; i++)
-        count += has_symbol(module->vars[i]);
-    for (uint32_t f = 0; f < module->function_count; f++)
-        for (uint32_t i = 0; i < module->functions[f]->var_count; i++)
-            count += has_symbol(module->functions[f]->vars[i]);
-    return count;
+    uint32_t before = *variables;
+    for (uint32_t i = 0; i < func->var_count; i++)
+        *variables += has_symbol(func->vars[i]);
+    bool kernel = func->has_body && func->is_entry;
+    return (uint8_t)((*variables > before ? HAS_VARIABLES : 0) | (func->has_body && !func->is_entry ? HAS_CODE : 0) |
+                     (func->alias_of && (!func->has_body || func->is_entry) ? IS_ALIAS : 0) | (kernel ? IS_KERNEL : 0));
 }
 
 static void fill_index(struct mr_layout *layout, struct pair *pairs, uint32_t count)
@@ -59,16 +61,33 @@ static void fill_index(struct mr_layout *layout, struct pair *pairs, uint32_t co
     layout->index_count = count;
 }
 
-/* The index holds aliases as well, under the numbers of what they stand for. */
-static bool number_symbols(struct mr_layout *layout)
+static void make_index(struct mr_layout *layout, const uint8_t *survey, struct pair *pairs)
 {
     const struct mr_ptx_module *module = layout->module;
-    layout->variable_count = count_variables(module);
-    size_t room = (size_t)layout->variable_count + module->function_count;
-    layout->symbols = mr_calloc(room ? room : 1, sizeof *layout->symbols);
-    layout->index = mr_calloc(room ? room : 1, sizeof *layout->index);
-    layout->index_symbol = mr_calloc(room ? room : 1, sizeof *layout->index_symbol);
-    struct pair *pairs = mr_calloc(room ? room : 1, sizeof *pairs);
+    uint32_t count = layout->symbol_count;
+    for (uint32_t i = 0; i < count; i++) {
+        pairs[i].key = layout->symbols[i].var ? (const void *)layout->symbols[i].var : layout->symbols[i].func;
+        pairs[i].symbol = i;
+    }
+    fill_index(layout, pairs, count);
+    for (uint32_t f = 0; f < module->function_count; f++) {
+        const struct mr_ptx_function *func = module->functions[f];
+        uint32_t symbol = survey[f] & IS_ALIAS ? mr_layout_symbol(layout, mr_layout_resolve(func)) : MR_LAYOUT_NONE;
+        if (symbol != MR_LAYOUT_NONE)
+            pairs[count++] = (struct pair){func, symbol};
+    }
+    if (count > layout->symbol_count)
+        fill_index(layout, pairs, count);
+}
+
+/* The index holds aliases as well, under the numbers of what they stand for. */
+static bool number_symbols(struct mr_layout *layout, const uint8_t *survey, size_t room)
+{
+    const struct mr_ptx_module *module = layout->module;
+    layout->symbols = mr_calloc(room, sizeof *layout->symbols);
+    layout->index = mr_calloc(room, sizeof *layout->index);
+    layout->index_symbol = mr_calloc(room, sizeof *layout->index_symbol);
+    struct pair *pairs = mr_calloc(room, sizeof *pairs);
     if (!layout->symbols || !layout->index || !layout->index_symbol || !pairs) {
         mr_free(pairs);
         return false;
@@ -78,28 +97,14 @@ static bool number_symbols(struct mr_layout *layout)
         if (has_symbol(module->vars[i]))
             layout->symbols[n++].var = module->vars[i];
     for (uint32_t f = 0; f < module->function_count; f++)
-        for (uint32_t i = 0; i < module->functions[f]->var_count; i++)
+        for (uint32_t i = 0; survey[f] & HAS_VARIABLES && i < module->functions[f]->var_count; i++)
             if (has_symbol(module->functions[f]->vars[i]))
                 layout->symbols[n++].var = module->functions[f]->vars[i];
     for (uint32_t f = 0; f < module->function_count; f++)
-        if (module->functions[f]->has_body && !module->functions[f]->is_entry)
+        if (survey[f] & HAS_CODE)
             layout->symbols[n++].func = module->functions[f];
     layout->symbol_count = n;
-    for (uint32_t i = 0; i < n; i++) {
-        pairs[i].key = layout->symbols[i].var ? (const void *)layout->symbols[i].var : layout->symbols[i].func;
-        pairs[i].symbol = i;
-    }
-    fill_index(layout, pairs, n);
-    uint32_t count = n;
-    for (uint32_t f = 0; f < module->function_count; f++) {
-        const struct mr_ptx_function *func = module->functions[f];
-        uint32_t symbol = func->alias_of && (!func->has_body || func->is_entry)
-                              ? mr_layout_symbol(layout, mr_layout_resolve(func))
-                              : MR_LAYOUT_NONE;
-        if (symbol != MR_LAYOUT_NONE)
-            pairs[count++] = (struct pair){func, symbol};
-    }
-    fill_index(layout, pairs, count);
+    make_index(layout, survey, pairs);
     mr_free(pairs);
     return true;
 }
@@ -167,7 +172,9 @@ static bool layout_entry(struct mr_reach *reach, const uint64_t *deepest, uint64
     size_t room = reach->variable_count;
     entry->calls_indirectly = reach->calls_indirectly;
     entry->prints = reach->prints;
-    entry->reachable = mr_calloc(reach->function_count, sizeof *entry->reachable);
+    /* Most kernels call nothing: such a one is its own list. */
+    entry->reachable =
+        reach->function_count == 1 ? &entry->func : mr_calloc(reach->function_count, sizeof *entry->reachable);
     if (!entry->reachable)
         return false;
     for (uint32_t r = 0; r < reach->function_count; r++) {
@@ -197,18 +204,17 @@ static uint64_t dynamic_alignment(const struct mr_ptx_module *module)
     return alignment;
 }
 
-static bool layout_entries(const struct mr_ptx_module *module, struct mr_layout *layout)
+static bool layout_entries(const struct mr_ptx_module *module, const uint8_t *survey, struct mr_layout *layout)
 {
     struct mr_reach reach;
     uint64_t dynamic_align = dynamic_alignment(module);
     uint64_t *deepest = mr_calloc(module->function_count + 1, sizeof *deepest);
     bool good = mr_reach_begin(&reach, module) && deepest && mr_frames_find(&reach, deepest);
     for (uint32_t f = 0; f < module->function_count && good; f++) {
-        const struct mr_ptx_function *func = module->functions[f];
-        if (!func->is_entry || !func->has_body)
+        if (!(survey[f] & IS_KERNEL))
             continue;
         struct mr_layout_entry *entry = &layout->entries[layout->entry_count++];
-        entry->func = func;
+        entry->func = module->functions[f];
         good = layout_entry(&reach, deepest, dynamic_align, entry);
     }
     mr_reach_end(&reach);
@@ -220,11 +226,19 @@ bool mr_layout_build(const struct mr_ptx_module *module, struct mr_layout *layou
 {
     memset(layout, 0, sizeof *layout);
     layout->module = module;
-    uint32_t entries = 0;
-    for (uint32_t f = 0; f < module->function_count; f++)
-        entries += module->functions[f]->is_entry && module->functions[f]->has_body;
-    layout->entries = mr_calloc(entries ? entries : 1, sizeof *layout->entries);
-    bool good = layout->entries && number_symbols(layout) && layout_entries(module, layout);
+    size_t entries = 0, others = 0;
+    uint8_t *survey = mr_alloc(module->function_count + 1);
+    for (uint32_t i = 0; i < module->var_count; i++)
+        layout->variable_count += has_symbol(module->vars[i]);
+    for (uint32_t f = 0; survey && f < module->function_count; f++) {
+        survey[f] = survey_function(module->functions[f], &layout->variable_count);
+        entries += (survey[f] & IS_KERNEL) != 0;
+        others += (survey[f] & (HAS_CODE | IS_ALIAS)) != 0;
+    }
+    layout->entries = mr_calloc(entries, sizeof *layout->entries);
+    bool good = survey && layout->entries && number_symbols(layout, survey, layout->variable_count + others) &&
+                layout_entries(module, survey, layout);
+    mr_free(survey);
     if (!good)
         mr_layout_clear(layout);
     return good;
@@ -233,7 +247,8 @@ bool mr_layout_build(const struct mr_ptx_module *module, struct mr_layout *layou
 void mr_layout_clear(struct mr_layout *layout)
 {
     for (uint32_t e = 0; layout->entries && e < layout->entry_count; e++) {
-        mr_free(layout->entries[e].reachable);
+        if (layout->entries[e].reachable != &layout->entries[e].func)
+            mr_free(layout->entries[e].reachable);
         mr_free(layout->entries[e].shared);
     }
     mr_free(layout->entries);

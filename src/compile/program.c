@@ -34,9 +34,12 @@ static void give_log(char *log, size_t room, size_t *used, const char *text)
 
 static void free_program(struct mr_program *program)
 {
-    for (size_t i = 0; i < program->entry_count && program->code; i++)
-        for (unsigned shape = 0; shape < MR_SHAPE_COUNT; shape++)
-            mr_variant_free(atomic_load(&program->code[i].variants[shape]));
+    for (size_t i = 0; i < program->entry_count && program->made; i++)
+        for (unsigned shape = 0; shape < MR_SHAPE_COUNT; shape++) {
+            struct mr_variant *variant = atomic_load(&program->code[i].variants[shape]);
+            program->made -= variant != NULL;
+            mr_variant_free(variant);
+        }
     mr_tree_forget(program);
     mr_program_forget(program);
     mr_code_settings_clear(&program->settings);

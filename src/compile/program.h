@@ -85,6 +85,7 @@ struct mr_program {
     struct mr_entry *entries;
     size_t entry_count;
     struct mr_entry_code *code; /* entry_count */
+    size_t made; /* how many versions `code` holds; under the lock */
     char *names; /* of symbols and entries, one after the other */
     struct mr_name *entry_names; /* entry_count, sorted */
     struct mr_name *variable_names; /* variable_count, sorted */

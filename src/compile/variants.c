@@ -313,9 +313,10 @@ static CUresult add_variant(struct mr_program *program, size_t entry, unsigned s
     if (!variant) {
         variant = mr_calloc(1, sizeof *variant);
         status = variant ? make_first(program, entry, shape, variant) : CUDA_ERROR_OUT_OF_MEMORY;
-        if (status == CUDA_SUCCESS)
+        if (status == CUDA_SUCCESS) {
             atomic_store_explicit(place, variant, memory_order_release);
-        else {
+            program->made++;
+        } else {
             mr_free(variant);
             variant = NULL;
         }
