@@ -25,6 +25,14 @@ KERNEL say(int x)
         vprintf("thread %d x %d half %.2f %s %ld\n", &a);
 }
 
+KERNEL number(int each)
+{
+    for (int i = 0; i < each; i++) {
+        struct { int number; } a = { (int)index() * each + i };
+        vprintf("%09d\n", &a);
+    }
+}
+
 KERNEL allocate(int **slots, unsigned long size)
 {
     int *mine = (int *)malloc(size);

@@ -11,7 +11,9 @@
 
 #include <cmocka.h>
 #include <cuda.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static char *ptx;
@@ -158,6 +160,57 @@ static void printf_is_out_while_the_kernel_runs(void **unused)
     assert_int_equal(cuMemFreeHost(seen), CUDA_SUCCESS);
 }
 
+/* Marks the numbers that come out of a pipe, a line each; how many lines, or -1 if one is wrong or comes twice. */
+static int read_numbers(int from, unsigned char *met, int most)
+{
+    char *end, text[16] = "";
+    int lines = 0;
+    FILE *file = fdopen(from, "r");
+    while (file && lines < most && fgets(text, sizeof text, file)) {
+        long number = strtol(text, &end, 10);
+        if (end != text + 9 || *end != '\n' || number < 0 || number >= most || met[number]++)
+            lines = most;
+        lines++;
+    }
+    if (file)
+        fclose(file);
+    return lines > most ? -1 : lines;
+}
+
+/* Far more than the limit allows hardware to keep. The driver keeps none of it: a kernel whose text nobody reads waits,
+ * and when it is read, no line is missing, broken or there twice. */
+static void printf_keeps_nothing_and_loses_nothing(void **unused)
+{
+    enum { BLOCKS = 64, THREADS = 64, EACH = 50, LINES = BLOCKS * THREADS * EACH, PIPE = 60000 };
+    (void)unused;
+    int ends[2], each = EACH, waiting = 0;
+    unsigned char *met = calloc(LINES, 1);
+    CUfunction function;
+    assert_non_null(met);
+    assert_int_equal(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 4096), CUDA_SUCCESS);
+    assert_int_equal(cuModuleGetFunction(&function, module, "number"), CUDA_SUCCESS);
+    fflush(stdout);
+    int saved = dup(STDOUT_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDOUT_FILENO);
+    CUresult launched = cuLaunchKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, (void *[]){&each}, NULL);
+    alarm(300);
+    while (launched == CUDA_SUCCESS && waiting < PIPE && ioctl(ends[0], FIONREAD, &waiting) == 0)
+        sched_yield();
+    CUresult unread = cuStreamQuery(NULL);
+    int lines = read_numbers(ends[0], met, LINES);
+    CUresult status = cuCtxSynchronize();
+    alarm(0);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    close(ends[1]);
+    free(met);
+    assert_int_equal(launched, CUDA_SUCCESS);
+    assert_int_equal(unread, CUDA_ERROR_NOT_READY);
+    assert_int_equal(lines, LINES);
+    assert_int_equal(status, CUDA_SUCCESS);
+}
+
 static void a_failed_assertion_names_block_and_thread(void **unused)
 {
     (void)unused;
@@ -255,11 +308,12 @@ int main(void)
         return 1;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(printf_is_out_after_synchronisation), TEST(printf_is_out_while_the_kernel_runs),
-        TEST(services_without_their_results),      TEST(a_failed_assertion_names_block_and_thread),
-        TEST(device_memory_outlives_the_kernel),   TEST(recursion_works_and_ends_in_a_status),
-        TEST(a_fault_ends_warps_that_wait),        TEST(a_handler_that_comes_late_is_behind_ours),
-        TEST(warps_that_poll_let_others_go_on),    TEST(barriers_do_not_wait_for_threads_that_left),
+        TEST(printf_is_out_after_synchronisation),        TEST(printf_is_out_while_the_kernel_runs),
+        TEST(printf_keeps_nothing_and_loses_nothing),     TEST(services_without_their_results),
+        TEST(a_failed_assertion_names_block_and_thread),  TEST(device_memory_outlives_the_kernel),
+        TEST(recursion_works_and_ends_in_a_status),       TEST(a_fault_ends_warps_that_wait),
+        TEST(a_handler_that_comes_late_is_behind_ours),   TEST(warps_that_poll_let_others_go_on),
+        TEST(barriers_do_not_wait_for_threads_that_left),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ptx);

@@ -117,6 +117,54 @@ static void test_context_waits_for_its_work(void **state)
     OK(cuEventDestroy(event));
 }
 
+struct destroyer {
+    CUcontext context;
+    _Atomic bool begun, ended;
+    CUresult status;
+};
+
+static void *destroy(void *data)
+{
+    struct destroyer *me = data;
+    atomic_store(&me->begun, true);
+    me->status = cuCtxDestroy(me->context);
+    atomic_store(&me->ended, true);
+    return NULL;
+}
+
+/* The end of a context waits for its kernels, however long they take, as hardware does; the kernel's own stream is
+ * heard of as ever, and other contexts work on. */
+static void test_context_waits_for_its_kernel(void **state)
+{
+    (void)state;
+    struct gate gate = {0};
+    struct destroyer me = {0};
+    pthread_t thread;
+    _Atomic int count = 0;
+    OK(cuCtxCreate_v2(&me.context, 0, 0));
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    OK(launch(stream, &code_spin, 8, &gate));
+    OK(launch(stream, &code_count, 1, &count));
+    while (!atomic_load(&gate.entered))
+        sched_yield();
+    OK(cuCtxSetCurrent(the_context));
+    assert_int_equal(pthread_create(&thread, NULL, destroy, &me), 0);
+    while (!atomic_load(&me.begun))
+        sched_yield();
+    CUstream elsewhere = new_stream(CU_STREAM_NON_BLOCKING);
+    for (int i = 0; i < 100; i++) {
+        OK(launch(elsewhere, &code_count, 1, &count));
+        OK(cuStreamSynchronize(elsewhere));
+        assert_int_equal(count, i + 1);
+        assert_false(atomic_load(&me.ended));
+    }
+    gate_open(&gate);
+    pthread_join(thread, NULL);
+    OK(me.status);
+    assert_int_equal(count, 101);
+    OK(cuStreamDestroy(elsewhere));
+}
+
 /* ---- processes that end with work in hand: each mode is run in a process of its own ---- */
 
 static struct gate never;
@@ -135,6 +183,21 @@ static void *keep_waiting(void *data)
     (void)cuCtxSetCurrent(the_context);
     (void)cuStreamSynchronize(data);
     return NULL;
+}
+
+static void *keep_destroying(void *data)
+{
+    (void)cuCtxDestroy(data);
+    return NULL;
+}
+
+/* A thread that destroys the context of a kernel which never ends. */
+static int begin_destroying(pthread_t *thread)
+{
+    CUcontext context;
+    CUstream stream;
+    return cuCtxCreate_v2(&context, 0, 0) || cuStreamCreate(&stream, 0) || launch(stream, &code_spin_deaf, 1, &never) ||
+           pthread_create(thread, NULL, keep_destroying, context);
 }
 
 static int child(const char *mode)
@@ -158,6 +221,8 @@ static int child(const char *mode)
     if (strcmp(mode, "while waiting") == 0 &&
         (cuLaunchHostFunc(stream, gate_wait, &never) || pthread_create(&thread, NULL, keep_waiting, stream)))
         return 2;
+    if (strcmp(mode, "while destroying") == 0 && begin_destroying(&thread))
+        return 2;
     if (thread_made)
         pthread_detach(thread);
     while (!atomic_load(&never.entered))
@@ -168,8 +233,8 @@ static int child(const char *mode)
 static void test_exit(void **state)
 {
     (void)state;
-    static const char *const modes[] = {"in a kernel", "in a shared kernel", "in a host function", "while submitting",
-                                        "while waiting"};
+    static const char *const modes[] = {"in a kernel",      "in a shared kernel", "in a host function",
+                                        "while submitting", "while waiting",      "while destroying"};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         int status;
         pid_t pid = fork();
@@ -191,6 +256,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_context_in_use),
         cmocka_unit_test(test_context_waits_for_its_work),
+        cmocka_unit_test(test_context_waits_for_its_kernel),
         cmocka_unit_test(test_exit),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
