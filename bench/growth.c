@@ -118,6 +118,39 @@ static void put_barriers(FILE *file, unsigned count)
     put_end(file);
 }
 
+/* A register for each value, as compilers write: each is made of the one before and one from far back. */
+static void put_registers(FILE *file, unsigned count)
+{
+    fprintf(file,
+            ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %%rd<2>;\n.reg .b32 %%x<%u>;\nld.param.u64 %%rd1, [p];\n",
+            count + 1);
+    fputs("mov.u32 %x0, %tid.x;\n", file);
+    for (unsigned i = 1; i <= count; i++)
+        fprintf(file, "mad.lo.u32 %%x%u, %%x%u, 3, %%x%u;\n", i, i - 1, i / 2);
+    fprintf(file, "st.global.u32 [%%rd1], %%x%u;\nret;\n}\n", count);
+}
+
+static void put_memory(FILE *file, unsigned count)
+{
+    put_begin(file);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, "ld.global.u32 %%r2, [%%rd1+%u];\nadd.u32 %%r1, %%r1, %%r2;\nst.global.u32 [%%rd1+%u], %%r1;\n",
+                i * 4 % 1024, i * 12 % 1024);
+    put_end(file);
+}
+
+/* Loops one after the other, whose rounds each lane counts for itself. */
+static void put_loops(FILE *file, unsigned count)
+{
+    put_begin(file);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file,
+                "and.b32 %%r2, %%r1, 3;\nL%u: add.u32 %%r1, %%r1, %u;\nsub.u32 %%r2, %%r2, 1;\n"
+                "setp.gt.s32 %%p1, %%r2, 0;\n@%%p1 bra L%u;\n",
+                i, i, i);
+    put_end(file);
+}
+
 static const struct {
     const char *name;
     void (*put)(FILE *file, unsigned count);
@@ -134,10 +167,17 @@ static const struct {
     {"branches", put_branches, 250, LAUNCHED},
     {"calls", put_calls, 500, LAUNCHED},
     {"barriers", put_barriers, 125, LAUNCHED},
+    {"registers", put_registers, 1250, LAUNCHED},
+    {"memory", put_memory, 250, LAUNCHED},
+    {"loops", put_loops, 125, LAUNCHED},
     {"optimised_pairs", put_floats, 625, OPTIMISED},
     {"optimised_branches", put_branches, 125, OPTIMISED},
     {"optimised_targets", put_targets, 125, OPTIMISED},
     {"optimised_barriers", put_barriers, 62, OPTIMISED},
+    {"optimised_calls", put_calls, 125, OPTIMISED},
+    {"optimised_registers", put_registers, 625, OPTIMISED},
+    {"optimised_memory", put_memory, 125, OPTIMISED},
+    {"optimised_loops", put_loops, 62, OPTIMISED},
 };
 #define WAYS (sizeof ways / sizeof *ways)
 

@@ -112,8 +112,9 @@ def print_load(load: dict) -> None:
         print(f"{label:44} {cell(load.get(name)):>9}")
 
 
-GROWTH = ("entries", "variables", "functions", "files", "integer_pairs", "float_pairs", "targets", "branches", "calls", "barriers", "optimised_pairs",
-          "optimised_branches", "optimised_targets", "optimised_barriers")
+GROWTH = ("entries", "variables", "functions", "files", "integer_pairs", "float_pairs", "targets", "branches", "calls", "barriers", "registers",
+          "memory", "loops", "optimised_pairs", "optimised_branches", "optimised_targets", "optimised_barriers", "optimised_calls", "optimised_registers",
+          "optimised_memory", "optimised_loops")
 FIRST = {"straight": "20,000 instructions without a branch", "many": "48 kernels of 60 lines", "matrix": "256 mma, unrolled",
          "switch": "a table of 512 ways", "sort": "a sort in blocks, unrolled: 3,400 lines", "branches": "1,200 branches, 64 values"}
 
