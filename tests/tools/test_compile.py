@@ -520,6 +520,14 @@ int NAME()
                     "other.cpp": text.replace("NAME", "there")})
         self.cc("-Xcompiler", "-fopenmp", "main.cu", "other.cpp", "-o", "program")
         self.assertEqual(self.run_it(), "right\n")
+        # Sources and linker by GCC; objects that are linked with GCC's library, as makefiles write it.
+        self.cc("-ccbin", "g++", "-Xcompiler", "-fopenmp", "main.cu", "other.cpp", "-o", "program")
+        self.assertEqual(self.run_it(), "right\n")
+        for compiler in ("clang++-19", "g++"):
+            for source in ("main.cu", "other.cpp"):
+                self.cc("-ccbin", compiler, "-Xcompiler", "-fopenmp", "-c", source)
+            self.cc("-ccbin", compiler, "main.o", "other.o", "-lgomp", "-o", "program")
+            self.assertEqual(self.run_it(), "right\n", compiler)
 
     def test_headers_in_one_folder(self):
         """The folder beside nvcc's has the headers of kernels and those of the libraries that hosts link with."""

@@ -238,8 +238,9 @@ template __global__ void twice<int>(int *out);
             self.assertEqual(self.run_it(), "10 30 50 70\n")
         self.cc("-dc", "fill.cu", "twice.cu")
         self.cc("--lib", "fill.o", "twice.o", "-o", "libkernels.a")
-        self.cc("-rdc=true", "main.cu", "libkernels.a", "-o", "program")
-        self.assertEqual(self.run_it(), "10 30 50 70\n")
+        for linker in ("clang++-19", "g++"): # makefiles name g++, which takes sources of C for C++
+            self.cc("-rdc=true", "-ccbin", linker, "main.cu", "libkernels.a", "-o", "program")
+            self.assertEqual(self.run_it(), "10 30 50 70\n")
         self.cc("-rdc=true", "main.cu", "fill.cu", "-o", "program", expect=1)
 
     def test_archives_in_a_link_at_run_time(self):

@@ -198,6 +198,8 @@ static int make_object(const struct request *request, const struct linking *link
                                    "-c",
                                    "-o",
                                    "device-link.o",
+                                   "-x",
+                                   "c", /* g++ takes it for C++ by itself */
                                    "device-link.c"};
     for (size_t i = 0; i < sizeof command / sizeof *command; i++)
         mr_words_add(&words, command[i], "");

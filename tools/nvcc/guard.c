@@ -52,16 +52,17 @@ static bool guard_linker_list(struct request *request, const char *list)
     return true;
 }
 
-/* Only clang-19 is asked; another compiler that is named is taken to have what it needs. */
-static bool lacks_libomp(void)
+const char *guard_libomp(void)
 {
     static const char *const places[] = {"/usr/lib/llvm-19/lib/libomp.so", "/usr/lib/x86_64-linux-gnu/libomp.so",
                                          "/usr/lib/aarch64-linux-gnu/libomp.so", "/usr/lib64/libomp.so",
                                          "/usr/lib/libomp.so"};
-    bool found = strcmp(host_clang(), "clang-19") != 0;
-    for (size_t i = 0; i < COUNT(places) && !found; i++)
-        found = access(places[i], R_OK) == 0;
-    return !found;
+    if (strcmp(host_clang(), "clang-19") != 0)
+        return "-lomp";
+    for (size_t i = 0; i < COUNT(places); i++)
+        if (access(places[i], R_OK) == 0)
+            return places[i];
+    return NULL;
 }
 
 bool guard_host(struct request *request, const char *option)
@@ -115,7 +116,7 @@ bool guard_host(struct request *request, const char *option)
         known &= strcmp(option, bare[i]) != 0;
     if (!known || strchr(option, '@'))
         return complain("cannot honour the host compiler's option", option);
-    if (strcmp(option, "-fopenmp") == 0 && lacks_libomp()) {
+    if (strcmp(option, "-fopenmp") == 0 && !guard_libomp()) {
         if (!request->serial_openmp)
             fprintf(
                 stderr,

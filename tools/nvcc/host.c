@@ -305,6 +305,18 @@ static void add_check_library(const struct request *request, struct mr_words *wo
 #undef WRAPPED
 }
 
+/* clang's objects call libomp, which has the functions of GCC's libgomp, too: it stands before that, so that a program
+ * has one of the two. It is left out where nothing calls it. */
+static void add_libomp(struct mr_words *words)
+{
+    const char *libomp = guard_libomp();
+    if (!libomp)
+        return;
+    mr_words_add(words, "-Wl,--push-state,--as-needed", "");
+    mr_words_add(words, libomp, "");
+    mr_words_add(words, "-Wl,--pop-state", "");
+}
+
 int host_link(const struct request *request, const struct places *places, char *const *objects,
               const char *device_object)
 {
@@ -317,8 +329,17 @@ int host_link(const struct request *request, const struct places *places, char *
     /* Before the folders of the command line, which may be another toolkit's. */
     mr_words_add(&words, "-L", places->libraries);
     words_add_all(&words, &request->linking);
-    for (size_t i = 0; i < request->item_count; i++)
-        mr_words_add(&words, request->items[i].word ? request->items[i].word : objects[request->items[i].input], "");
+    bool parallel = false;
+    for (size_t i = 0; i < request->item_count; i++) {
+        const char *word = request->items[i].word ? request->items[i].word : objects[request->items[i].input];
+        if (strcmp(word, "-lgomp") == 0)
+            add_libomp(&words);
+        mr_words_add(&words, word, "");
+    }
+    for (size_t i = 0; i < request->linking.count; i++)
+        parallel |= strcmp(request->linking.items[i], "-fopenmp") == 0;
+    if (parallel && !is_clang(host_program(request)))
+        add_libomp(&words);
     if (device_object)
         mr_words_add(&words, device_object, "");
     add_runtime(request, places, &words);

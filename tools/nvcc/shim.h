@@ -139,6 +139,9 @@ int failed(const char *what, const char *word);
 /* guard.c: adds an option for the host compiler or the linker, or names it in an error. What loads code into the
  * compiler (plugins), reads more options from a file, or names another program to run is refused. */
 bool guard_host(struct request *request, const char *option);
+/* The word that links clang's libomp, NULL where clang has none. Only clang-19 is looked for; another compiler that is
+ * named is taken to have what it needs. */
+const char *guard_libomp(void);
 bool guard_linker(struct request *request, const char *option);
 /* An option of the host compiler's for the link alone: added, or false without a message. */
 bool guard_host_link(struct request *request, const char *option);
