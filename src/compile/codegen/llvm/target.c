@@ -34,9 +34,14 @@ static pthread_once_t initialised = PTHREAD_ONCE_INIT;
  * memory its schedulers look back at for each, to see which may touch the same place: a thousand by default, in time by
  * the square of that. The third is how far the register allocator looks for a place to spill a value that lives across
  * many blocks: ten thousand steps for each by default, which is what a jump with many ways costs. The code is the same
- * with a thousand (docs/benchmarks.md, "Single figures"). */
+ * with a thousand (docs/benchmarks.md, "Single figures"). The last leaves out a pass that moves values between
+ * registers and masks: it takes time by the square of the loops, and changes nothing in what this code asks for. */
 static const char *const switches[] = {"millrace", "-experimental-debug-variable-locations=false",
-                                       "-dag-maps-huge-region=64", "-grow-region-complexity-budget=1000"};
+                                       "-dag-maps-huge-region=64", "-grow-region-complexity-budget=1000",
+#if defined(__x86_64__)
+                                       "-disable-x86-domain-reassignment"
+#endif
+};
 
 static void initialise(void)
 {
