@@ -43,6 +43,7 @@ struct cg_warp {
 struct cg_registers {
     LLVMValueRef *slots, *breaks; /* by register */
     bool *loose; /* also: holds results of f32 arithmetic only, with any NaN (numbers/nan.c) */
+    uint8_t *known; /* CG_NUMBER_* (numbers/numbers.h) */
     struct cg_contracted *contracted; /* by instruction (numbers/contract.h) */
     struct cg_parameter *parameters; /* by register (operands/parameters.h) */
 };

@@ -104,7 +104,8 @@ static bool allocate(struct cg *g)
     g->parking.entries = mr_calloc(blocks, sizeof *g->parking.entries);
     g->parking.kept = mr_calloc(mr_bit_words((uint32_t)blocks), sizeof *g->parking.kept);
     return g->regs.slots && g->regs.breaks && g->memory.vars && g->parking.masks && g->parking.entries &&
-           g->parking.kept && cg_nan_prepare(g) && cg_contract_prepare(g) && cg_parameters_prepare(g);
+           g->parking.kept && cg_nan_prepare(g) && cg_flush_prepare(g) && cg_contract_prepare(g) &&
+           cg_parameters_prepare(g);
 }
 
 /* Lets two warps run as one, or each by itself. */
@@ -204,6 +205,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     mr_free(g.regs.slots);
     mr_free(g.regs.breaks);
     mr_free(g.regs.loose);
+    mr_free(g.regs.known);
     mr_free(g.regs.contracted);
     mr_free(g.regs.parameters);
     mr_free(g.early.slots);

@@ -28,19 +28,24 @@ static bool flushes(const struct mr_ptx_inst *inst)
 static LLVMValueRef operand(struct cg *g, const struct mr_ptx_inst *inst, unsigned index)
 {
     LLVMValueRef value = cg_source(g, &inst->operands[index], float_type(g, inst));
-    return flushes(inst) ? cg_flush(g, value) : value;
+    return flushes(inst) && !(cg_flush_known(g, &inst->operands[index]) & CG_NUMBER_FLUSHED) ? cg_flush(g, value)
+                                                                                             : value;
 }
 
-static void result(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef value)
+/* A result that is not subnormal, or may be. */
+static void normal_result(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef value)
 {
-    if (flushes(inst))
-        value = cg_flush(g, value);
     if (inst->flags & MR_PTX_FLAG_SAT)
         value = cg_saturate(g, value);
     const struct mr_ptx_operand *to = &inst->operands[0];
     if (cg_nan_is_arithmetic(inst) && to->kind == MR_PTX_OPERAND_REG && !g->regs.loose[to->reg])
         value = cg_nan_mended(g, value);
     cg_write(g, &inst->operands[0], value);
+}
+
+static void result(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef value)
+{
+    normal_result(g, inst, flushes(inst) ? cg_flush(g, value) : value);
 }
 
 static bool is_directed(const struct mr_ptx_inst *inst)
@@ -81,19 +86,13 @@ static void emit_two(struct cg *g, const struct mr_ptx_inst *inst, const char *n
     result(g, inst, arithmetic(g, inst, name, op, args, 2));
 }
 
-/* mul.ftz.f32: hardware flushes a product that is below the least normal number before it is rounded. A double holds it
- * whole. */
+/* mul.ftz.f32. The operands are flushed, so a large one leaves the other's size. */
 static void emit_flushed_product(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMValueRef args[2] = {operand(g, inst, 1), operand(g, inst, 2)};
-    LLVMTypeRef doubles = cg_type(g, g->unit->f64);
-    LLVMValueRef whole =
-        LLVMBuildFMul(g->b, LLVMBuildFPExt(g->b, args[0], doubles, ""), LLVMBuildFPExt(g->b, args[1], doubles, ""), "");
-    LLVMValueRef tiny =
-        LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", whole), cg_real(g, g->unit->f64, 0x1p-126), "");
     LLVMValueRef product = arithmetic(g, inst, "fmul", LLVMFMul, args, 2);
-    LLVMValueRef zero = cg_binary(g, "llvm.copysign", cg_real(g, g->unit->f32, 0.0), product);
-    result(g, inst, cg_select(g, tiny, zero, product));
+    unsigned known = cg_flush_known(g, &inst->operands[1]) | cg_flush_known(g, &inst->operands[2]);
+    normal_result(g, inst, known & CG_NUMBER_LARGE ? product : cg_flushed_product(g, args[0], args[1], product));
 }
 
 /* div.approx.f32 is a product with the reciprocal, which is 0 for divisors between 2^126 and infinity. */

@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What instructions on f32 and f64 share: flushing of subnormal numbers, saturation, the smaller and the larger of two.
+ * What instructions on f32 and f64 share: saturation, the smaller and the larger of two.
  */
 #include "compile/codegen/numbers/numbers.h"
 
 LLVMValueRef cg_is_nan(struct cg *g, LLVMValueRef value)
 {
     return LLVMBuildFCmp(g->b, LLVMRealUNO, value, value, "");
-}
-
-LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value)
-{
-    LLVMValueRef size = cg_unary(g, "llvm.fabs", value);
-    LLVMTypeRef type = cg_element(value);
-    double least = type == g->unit->f64 ? 0x1p-1022 : 0x1p-126;
-    LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, size, cg_real(g, type, least), "");
-    /* (The sign alone by a mask: copysign would be one of the choices that mend.c has to store.) */
-    LLVMTypeRef bits = cg_int_type(g, cg_bits(type));
-    LLVMValueRef keep =
-        cg_select(g, tiny, cg_int(g, bits, UINT64_C(1) << (cg_bits(type) - 1)), cg_int(g, bits, UINT64_MAX));
-    return cg_cast_bits(g, LLVMBuildAnd(g->b, cg_cast_bits(g, value, bits), keep, ""), type);
 }
 
 LLVMValueRef cg_saturate(struct cg *g, LLVMValueRef value)

@@ -29,10 +29,12 @@ static LLVMValueRef polynomial(struct cg *g, LLVMValueRef x, const double *c, un
     return r;
 }
 
+/* A number that fits, or a NaN, which gives any number. (LLVM's saturating conversions of vectors go element by
+ * element.) */
 static LLVMValueRef to_int(struct cg *g, LLVMValueRef x)
 {
-    LLVMTypeRef types[2] = {cg_type(g, g->unit->i32), LLVMTypeOf(x)};
-    return cg_intrinsic(g, "llvm.fptosi.sat", types, 2, &x, 1);
+    LLVMValueRef whole = LLVMBuildFPToSI(g->b, x, cg_type(g, g->unit->i32), "");
+    return LLVMBuildFreeze(g->b, whole, "");
 }
 
 /* 2^k for an integer k from -126 to 127. */

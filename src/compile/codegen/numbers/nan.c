@@ -54,18 +54,24 @@ static bool is_choice(const struct mr_ptx_inst *inst)
 static bool is_copy(const struct mr_ptx_inst *inst)
 {
     return (inst->op == MR_PTX_OP_MOV || inst->op == MR_PTX_OP_SELP) && inst->type_count &&
-           inst->type[0] == MR_PTX_TYPE_F32;
+           (inst->type[0] == MR_PTX_TYPE_F32 || inst->type[0] == MR_PTX_TYPE_B32);
+}
+
+/* What a loose register may hold: another one, a number that is written as one, bits that are no NaN's. */
+static bool is_loose(const struct mr_ptx_operand *source, const bool *loose)
+{
+    return source->kind == MR_PTX_OPERAND_REG       ? loose[source->reg]
+           : source->kind == MR_PTX_OPERAND_IMM_INT ? (source->value & 0x7fffffff) <= 0x7f800000
+                                                    : source->kind == MR_PTX_OPERAND_IMM_FLOAT;
 }
 
 /* Whether a copy's sources (the selecting predicate of selp aside) are all loose registers or constants. */
 static bool copies_loose(const struct mr_ptx_inst *inst, const bool *loose)
 {
     unsigned end = inst->op == MR_PTX_OP_SELP ? 3 : 2;
-    for (unsigned i = 1; i < end; i++) {
-        const struct mr_ptx_operand *source = &inst->operands[i];
-        if (source->kind == MR_PTX_OPERAND_REG ? !loose[source->reg] : source->kind != MR_PTX_OPERAND_IMM_FLOAT)
+    for (unsigned i = 1; i < end; i++)
+        if (!is_loose(&inst->operands[i], loose))
             return false;
-    }
     return true;
 }
 

@@ -6,7 +6,8 @@
  * No fast-math flag is ever set, so LLVM's plain operations round to nearest and are neither fused nor reordered.
  * What is left to do is where PTX differs:
  *
- *   float.c     flushing (`.ftz`: subnormal numbers to zero of the same sign); saturation to [0, 1]; the smaller of two
+ *   float.c     saturation to [0, 1]; the smaller of two
+ *   flush.c     flushing (`.ftz`: subnormal numbers to zero of the same sign), and where it is not needed
  *   half.c      formats of 16 bits and less, whose bits are in registers and whose arithmetic is done in f32
  *   nan.c       the one NaN of single precision; registers that are *loose* may hold any
  *   rounding.c  arithmetic that is rounded in another direction than to nearest
@@ -21,9 +22,22 @@
 /* ---- float.c ---- */
 
 LLVMValueRef cg_is_nan(struct cg *g, LLVMValueRef value);
-LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value);    /* subnormal -> signed zero */
 LLVMValueRef cg_saturate(struct cg *g, LLVMValueRef value); /* to [0, 1], NaN -> 0 */
 LLVMValueRef cg_min_max(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool maximum, bool propagate_nan);
+
+/* ---- flush.c ---- */
+
+/* What is known of an f32 number: it is not subnormal; it is a NaN, or its size is 1 or more. */
+enum { CG_NUMBER_FLUSHED = 1, CG_NUMBER_LARGE = 2 };
+
+/* Fills g->regs.known; false when memory is short. */
+bool cg_flush_prepare(struct cg *g);
+/* CG_NUMBER_* of an operand of an f32 instruction. */
+unsigned cg_flush_known(const struct cg *g, const struct mr_ptx_operand *operand);
+LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value); /* subnormal -> signed zero */
+/* The f32 product of a and b, rounded to nearest or otherwise: zero of its sign where the product is subnormal before
+ * it is rounded. */
+LLVMValueRef cg_flushed_product(struct cg *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef product);
 
 /* ---- half.c ---- */
 

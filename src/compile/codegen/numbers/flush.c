@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Flushing (`.ftz`): subnormal numbers become zero of the same sign, operands before the operation and results after
+ * it. Compilers write it on every instruction of a program that is built so (nvcc's -use_fast_math, Dr.Jit), where it
+ * would be most of the work. So what can't be subnormal is left alone:
+ *
+ *   - a register that only ever gets flushed results, integers as floats, constants, and copies of such registers is
+ *     *flushed*: as an operand it needs nothing;
+ *   - a product of a flushed number with one of size 1 or more (or a NaN), a *large* register or constant, is zero or
+ *     as large as that number.
+ *
+ * Hardware flushes a product that is below the least normal number before it is rounded. With AVX-512 the product
+ * rounded towards zero tells; without, a double does, which holds it whole.
+ */
+#include "base/alloc.h"
+#include "compile/codegen/numbers/numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEAST_NORMAL 0x1p-126
+#define PART 16u             /* floats of a vector of 512 bits */
+#define TINY_CLASSES 0x26     /* of vfpclassps: subnormal numbers and zeros */
+#define TOWARDS_ZERO 11      /* of vmulps: and no exceptions */
+
+/* ---- what is known of registers ---- */
+
+static unsigned known_of_number(double number)
+{
+    double size = fabs(number);
+    return (size > 0 && size < LEAST_NORMAL ? 0 : CG_NUMBER_FLUSHED) |
+           (size >= 1 || isnan(number) ? CG_NUMBER_LARGE : 0);
+}
+
+static unsigned known_of_bits(uint32_t bits)
+{
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return known_of_number((double)number);
+}
+
+static unsigned known_of_constant(const struct mr_ptx_operand *operand)
+{
+    double number;
+    memcpy(&number, &operand->value, sizeof number);
+    return operand->is_single ? known_of_bits((uint32_t)operand->value) : known_of_number((double)(float)number);
+}
+
+/* Of what a move of 32 bits takes. */
+static unsigned known_of_source(const struct mr_ptx_operand *operand, const uint8_t *known)
+{
+    switch (operand->kind) {
+    case MR_PTX_OPERAND_REG:
+        return known[operand->reg];
+    case MR_PTX_OPERAND_IMM_INT:
+        return known_of_bits((uint32_t)operand->value);
+    case MR_PTX_OPERAND_IMM_FLOAT:
+        return known_of_constant(operand);
+    default:
+        return 0;
+    }
+}
+
+static bool is_integer(unsigned type)
+{
+    return strchr("US", mr_ptx_type_class(type)) != NULL;
+}
+
+/* Of what an instruction writes to its first operand. */
+static unsigned known_of_result(const struct mr_ptx_inst *inst, const uint8_t *known)
+{
+    if (!inst->type_count || (inst->type[0] != MR_PTX_TYPE_F32 && inst->type[0] != MR_PTX_TYPE_B32))
+        return 0;
+    bool flushes = inst->type[0] == MR_PTX_TYPE_F32 && inst->type_count == 1 && (inst->flags & MR_PTX_FLAG_FTZ);
+    switch (inst->op) {
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
+    case MR_PTX_OP_MUL:
+    case MR_PTX_OP_DIV:
+    case MR_PTX_OP_FMA:
+    case MR_PTX_OP_MAD:
+    case MR_PTX_OP_SQRT:
+    case MR_PTX_OP_RCP:
+    case MR_PTX_OP_RSQRT:
+    case MR_PTX_OP_SIN:
+    case MR_PTX_OP_COS:
+    case MR_PTX_OP_EX2:
+    case MR_PTX_OP_LG2:
+    case MR_PTX_OP_MIN:
+    case MR_PTX_OP_MAX:
+    case MR_PTX_OP_ABS:
+    case MR_PTX_OP_NEG:
+        return flushes ? CG_NUMBER_FLUSHED : 0;
+    case MR_PTX_OP_CVT:
+        return inst->type[0] == MR_PTX_TYPE_F32 && is_integer(inst->type[1]) ? CG_NUMBER_FLUSHED : 0;
+    case MR_PTX_OP_MOV:
+        return known_of_source(&inst->operands[1], known);
+    case MR_PTX_OP_SELP:
+        return known_of_source(&inst->operands[1], known) & known_of_source(&inst->operands[2], known);
+    default:
+        return 0;
+    }
+}
+
+struct narrowing {
+    uint8_t *known;
+    unsigned left; /* what the instruction at hand leaves of what was known of the registers that it writes */
+    bool changed;
+};
+
+static void narrow(void *data, uint32_t reg, bool is_definition)
+{
+    struct narrowing *narrowing = data;
+    uint8_t *known = &narrowing->known[reg];
+    if (!is_definition || (*known & narrowing->left) == *known)
+        return;
+    *known &= (uint8_t)narrowing->left;
+    narrowing->changed = true;
+}
+
+bool cg_flush_prepare(struct cg *g)
+{
+    const struct mr_ptx_function *func = g->func;
+    uint8_t *known = mr_calloc(g->flow.reg_count ? g->flow.reg_count : 1, sizeof *known);
+    g->regs.known = known;
+    if (!known)
+        return false;
+    for (uint32_t r = 0; r < func->reg_count; r++)
+        if (func->regs[r].type == MR_PTX_TYPE_F32 || func->regs[r].type == MR_PTX_TYPE_B32)
+            known[r] = CG_NUMBER_FLUSHED | CG_NUMBER_LARGE;
+    for (uint32_t p = 0; p < func->param_count; p++)
+        if (func->params[p]->reg != MR_PTX_NONE)
+            known[func->params[p]->reg] = 0;
+    struct narrowing narrowing = {.known = known, .changed = true};
+    while (narrowing.changed) {
+        narrowing.changed = false;
+        for (uint32_t i = 0; i < func->inst_count; i++) {
+            const struct mr_ptx_inst *inst = &func->insts[i];
+            narrowing.left =
+                inst->dst_count == 1 && inst->operands[0].kind == MR_PTX_OPERAND_REG ? known_of_result(inst, known) : 0;
+            mr_flow_registers(&g->flow, inst, narrow, &narrowing);
+        }
+    }
+    return true;
+}
+
+unsigned cg_flush_known(const struct cg *g, const struct mr_ptx_operand *operand)
+{
+    return operand->kind == MR_PTX_OPERAND_REG         ? g->regs.known[operand->reg]
+           : operand->kind == MR_PTX_OPERAND_IMM_FLOAT ? known_of_constant(operand)
+                                                       : 0;
+}
+
+/* ---- flushing ---- */
+
+static LLVMValueRef part_of(struct cg *g, LLVMValueRef value, unsigned first)
+{
+    LLVMValueRef lanes[PART];
+    for (unsigned i = 0; i < PART; i++)
+        lanes[i] = LLVMConstInt(g->unit->i32, first + i, false);
+    return LLVMBuildShuffleVector(g->b, value, LLVMGetPoison(LLVMTypeOf(value)), LLVMConstVector(lanes, PART), "");
+}
+
+/* Whether AVX-512's own instructions fit: LLVM can't calculate them beforehand, so not for constants. */
+static bool in_parts(const struct cg *g, LLVMValueRef value)
+{
+    return g->unit->wide && cg_is_vector(value) && cg_element(value) == g->unit->f32 && !LLVMIsConstant(value) &&
+           LLVMGetVectorSize(LLVMTypeOf(value)) % PART == 0;
+}
+
+/* Which elements are subnormal or zero. */
+static LLVMValueRef are_tiny(struct cg *g, LLVMValueRef value)
+{
+    LLVMTypeRef type = cg_element(value);
+    if (!in_parts(g, value)) {
+        double least = type == g->unit->f64 ? 0x1p-1022 : LEAST_NORMAL;
+        return LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", value), cg_real(g, type, least), "");
+    }
+    LLVMValueRef parts[CG_LANES_MAX / PART];
+    unsigned count = LLVMGetVectorSize(LLVMTypeOf(value)) / PART;
+    for (unsigned i = 0; i < count; i++) {
+        LLVMValueRef args[2] = {part_of(g, value, i * PART), LLVMConstInt(g->unit->i32, TINY_CLASSES, false)};
+        parts[i] = cg_intrinsic(g, "llvm.x86.avx512.fpclass.ps.512", NULL, 0, args, 2);
+    }
+    return cg_join(g, parts, count);
+}
+
+/* Zero of the same sign for the elements that are tiny. (By a mask: copysign would be one of the choices that mend.c
+ * has to store.) */
+static LLVMValueRef without(struct cg *g, LLVMValueRef value, LLVMValueRef tiny)
+{
+    LLVMTypeRef type = cg_element(value), bits = cg_int_type(g, cg_bits(type));
+    LLVMValueRef keep =
+        cg_select(g, tiny, cg_int(g, bits, UINT64_C(1) << (cg_bits(type) - 1)), cg_int(g, bits, UINT64_MAX));
+    return cg_cast_bits(g, LLVMBuildAnd(g->b, cg_cast_bits(g, value, bits), keep, ""), type);
+}
+
+LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value)
+{
+    return without(g, value, are_tiny(g, value));
+}
+
+LLVMValueRef cg_flushed_product(struct cg *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef product)
+{
+    if (in_parts(g, a) && in_parts(g, b)) {
+        LLVMValueRef parts[CG_LANES_MAX / PART];
+        unsigned count = LLVMGetVectorSize(LLVMTypeOf(a)) / PART;
+        for (unsigned i = 0; i < count; i++) {
+            LLVMValueRef args[3] = {part_of(g, a, i * PART), part_of(g, b, i * PART),
+                                    LLVMConstInt(g->unit->i32, TOWARDS_ZERO, false)};
+            parts[i] = cg_intrinsic(g, "llvm.x86.avx512.mul.ps.512", NULL, 0, args, 3);
+        }
+        return without(g, product, are_tiny(g, cg_join(g, parts, count)));
+    }
+    LLVMTypeRef doubles = cg_type(g, g->unit->f64);
+    LLVMValueRef whole =
+        LLVMBuildFMul(g->b, LLVMBuildFPExt(g->b, a, doubles, ""), LLVMBuildFPExt(g->b, b, doubles, ""), "");
+    LLVMValueRef least = cg_real(g, g->unit->f64, LEAST_NORMAL), size = cg_unary(g, "llvm.fabs", whole);
+    return without(g, product, LLVMBuildFCmp(g->b, LLVMRealOLT, size, least, ""));
+}
