@@ -242,6 +242,11 @@ static void run_is(uint32_t mask, uint32_t code, struct mr_image_lanes *lanes)
 
 static uint32_t lanes_with(uint32_t mask, uint64_t handle, const struct mr_image_lanes *lanes)
 {
+    uint64_t others = 0;
+    for (unsigned lane = 0; lane < MR_WARP_LANES; lane++)
+        others |= lanes->handle[lane] ^ handle;
+    if (!others)
+        return mask;
     uint32_t found = 0;
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctz(mask);
@@ -268,9 +273,9 @@ static void run_lanes(struct mr_block *block, uint32_t mask, uint32_t code, uint
             if (op != MR_IMAGE_ASK && !geom_fits(texture, MR_IMAGE_GET(code, GEOM)))
                 mr_executor_fault(block->engine, CUDA_ERROR_LAUNCH_FAILED, line,
                                   "a texture or surface of another geometry than the instruction's");
-            if (!notes_of(block) && mr_sample_is_plain(texture, code)) {
+            if (!notes_of(block) && mr_sample_warp_fits(texture, code)) {
                 uint32_t same = lanes_with(mask, known, lanes);
-                mr_sample_plain(texture, code, same, lanes);
+                mr_sample_warp(mr_sample_widest(), texture, code, same, lanes);
                 mask &= ~same | 1u << lane; /* the loop takes this lane out */
                 texture = NULL;
                 continue;

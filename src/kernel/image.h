@@ -43,11 +43,30 @@ struct mr_sample {
 };
 void mr_sample_texture(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
 
-/* The same for all lanes of a mask, straight from and to the rows, where one plane of f32 is all that is asked for: no
- * layers, levels, offsets. */
-bool mr_sample_is_plain(const struct mr_texture *texture, uint32_t code);
-void mr_sample_plain(const struct mr_texture *texture, uint32_t code, uint32_t mask, struct mr_image_lanes *lanes);
 void mr_sample_gather(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
+
+/* What both ways of reading share. A texel's number may be MR_TEXEL_OUTSIDE: the border. Coordinates are cut to
+ * MR_TEXEL_FAR, which is further out than any texture. */
+#define MR_WEIGHT_STEPS 256
+#define MR_TEXEL_OUTSIDE INT32_MIN
+#define MR_TEXEL_FAR 16777216.0f
+
+/* One part of a weight in MR_WEIGHT_STEPS, rounded; the other is what is left, so that both add up. */
+static inline unsigned mr_weight_part(unsigned weight, unsigned of)
+{
+    return (weight * of + MR_WEIGHT_STEPS / 2) / MR_WEIGHT_STEPS;
+}
+
+/* The address mode of a dimension. Where texels are not normalized, only clamping and the border have a meaning. */
+CUaddress_mode mr_sample_mode(const struct mr_texture *texture, unsigned dimension);
+
+/* sample_warp.c: mr_sample_texture for the lanes of a mask, straight from and to the rows; whether it can do what an
+ * instruction asks of a texture, with nobody to note it. The bits are the same. */
+bool mr_sample_warp_fits(const struct mr_texture *texture, uint32_t code);
+enum mr_sample_vectors { MR_SAMPLE_PLAIN, MR_SAMPLE_AVX2, MR_SAMPLE_AVX512 }; /* what the processor must have */
+enum mr_sample_vectors mr_sample_widest(void);
+void mr_sample_warp(enum mr_sample_vectors vectors, const struct mr_texture *texture, uint32_t code, uint32_t mask,
+                    struct mr_image_lanes *lanes);
 
 /* surface.c: one lane's access, and why it has to trap. `at` as written; `data` is read or written. `notes`: who notes
  * it (notes.h); NULL: nobody. */

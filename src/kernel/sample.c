@@ -12,9 +12,9 @@
 
 #include "kernel/notes.h"
 
-#define STEPS 256           /* of a weight */
-#define OUTSIDE INT32_MIN   /* the border, in place of a texel's number */
-#define FAR 16777216.0      /* further out than any texture, and exact */
+#define STEPS MR_WEIGHT_STEPS
+#define OUTSIDE MR_TEXEL_OUTSIDE
+#define FAR ((double)MR_TEXEL_FAR)
 
 /* The place of a read in one dimension: two texels, and the second's weight in 256ths. */
 struct axis {
@@ -68,8 +68,7 @@ static int32_t bring_inside(int64_t number, int32_t size, CUaddress_mode mode)
     }
 }
 
-/* Where texels are not normalized, only clamping and the border have a meaning. */
-static CUaddress_mode mode_of(const struct mr_texture *texture, unsigned dimension)
+CUaddress_mode mr_sample_mode(const struct mr_texture *texture, unsigned dimension)
 {
     CUaddress_mode mode = texture->desc.addressMode[dimension];
     bool repeats = mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR;
@@ -226,27 +225,22 @@ static void find_axes(const struct plane *plane, const struct mr_sample *sample,
         }
         CUaddress_mode mode = texture->shape == MR_TEXTURE_CUBE && (texture->desc.flags & CU_TRSF_SEAMLESS_CUBEMAP)
                                   ? CU_TR_ADDRESS_MODE_CLAMP
-                                  : mode_of(texture, i);
+                                  : mr_sample_mode(texture, i);
         int32_t size = (int32_t)sizes[i];
         axes[i] = place(in_texels(texture, sample->at[i], size, mode), sample->offset[i], size, mode, linear,
                         plane->seamless);
     }
 }
 
-/* One part of a weight, rounded; the other is what is left, so that both add up. */
-static inline unsigned part(unsigned weight, unsigned of)
-{
-    return (weight * of + STEPS / 2) / STEPS;
-}
-
 /* Weights of the texels of a square or cube, in 256ths: bit 0 of the index is x, bit 1 y, bit 2 z. As on hardware x and
  * z are split first, then y. */
 static inline void weigh(const struct axis axes[3], unsigned dimensions, unsigned weights[8])
 {
-    unsigned a = axes[0].weight, b = axes[1].weight, c = dimensions > 2 ? axes[2].weight : 0, both = part(a, c);
+    unsigned a = axes[0].weight, b = axes[1].weight, c = dimensions > 2 ? axes[2].weight : 0,
+             both = mr_weight_part(a, c);
     const unsigned columns[4] = {STEPS + both - a - c, a - both, c - both, both};
     for (unsigned i = 0; i < 4; i++) {
-        unsigned first = part(columns[i], STEPS - b), at = (i & 1) | (i & 2) << 1;
+        unsigned first = mr_weight_part(columns[i], STEPS - b), at = (i & 1) | (i & 2) << 1;
         weights[at] = first;
         weights[at | 2] = columns[i] - first;
     }
@@ -426,68 +420,5 @@ void mr_sample_gather(const struct mr_texture *texture, const struct mr_sample *
         union mr_texel texel;
         read_texel(&plane, right ? axes[0].second : axes[0].first, low ? axes[1].second : axes[1].first, 0, &texel);
         out->u[i] = texel.u[channel];
-    }
-}
-
-/* ---- a warp's reads of a plane, the short way ---- */
-
-bool mr_sample_is_plain(const struct mr_texture *texture, uint32_t code)
-{
-    unsigned geom = MR_IMAGE_GET(code, GEOM);
-    return MR_IMAGE_GET(code, OP) == MR_IMAGE_TEX && (geom == MR_IMAGE_1D || geom == MR_IMAGE_2D) &&
-           MR_IMAGE_GET(code, DETAIL) == MR_IMAGE_BASE && MR_IMAGE_GET(code, FLOAT_AT) && !MR_IMAGE_GET(code, OFFSET) &&
-           MR_IMAGE_GET(code, RESULT) == MR_IMAGE_WORD && texture->shape <= MR_TEXTURE_2D && !texture->layered &&
-           !texture->linear && texture->resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
-           texture->format.kind == MR_TEXEL_FLOAT && texture->format.channel == 4 && texture->levels[0].width &&
-           texture->levels[0].height;
-}
-
-/* Where a texel is, or the border. */
-static inline const float *plain_texel(const struct mr_texture *texture, int32_t x, int32_t y)
-{
-    if (x == OUTSIDE || y == OUTSIDE)
-        return texture->desc.borderColor;
-    return (const float *)(texture->levels[0].base + (size_t)y * texture->levels[0].pitch +
-                           (size_t)x * texture->format.bytes);
-}
-
-static inline void plain_linear(const struct mr_texture *texture, const struct axis axes[3], unsigned channels,
-                                union mr_texel *out)
-{
-    const float *corners[4] = {
-        plain_texel(texture, axes[0].first, axes[1].first), plain_texel(texture, axes[0].second, axes[1].first),
-        plain_texel(texture, axes[0].first, axes[1].second), plain_texel(texture, axes[0].second, axes[1].second)};
-    unsigned weights[8];
-    weigh(axes, 2, weights);
-    for (unsigned i = 0; i < channels; i++) {
-        double sum = 0;
-        for (unsigned k = 0; k < 4; k++)
-            if (weights[k])
-                sum += (double)weights[k] * (double)corners[k][i];
-        out->f[i] = (float)(sum / STEPS);
-    }
-}
-
-void mr_sample_plain(const struct mr_texture *texture, uint32_t code, uint32_t mask, struct mr_image_lanes *lanes)
-{
-    const CUaddress_mode modes[2] = {mode_of(texture, 0), mode_of(texture, 1)};
-    int32_t width = (int32_t)texture->levels[0].width, height = (int32_t)texture->levels[0].height;
-    bool linear = texture->desc.filterMode == CU_TR_FILTER_MODE_LINEAR, row = MR_IMAGE_GET(code, GEOM) == MR_IMAGE_1D;
-    unsigned channels = texture->format.channels;
-    for (; mask; mask &= mask - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(mask);
-        union mr_texel texel = {.u = {lanes->at[0][lane], row ? 0 : lanes->at[1][lane]}};
-        const struct axis axes[3] = {
-            place(in_texels(texture, texel.f[0], width, modes[0]), 0, width, modes[0], linear, false),
-            place(in_texels(texture, texel.f[1], height, modes[1]), 0, height, modes[1], linear, false)};
-        texel = (union mr_texel){.f = {0}};
-        if (!linear)
-            memcpy(texel.f, plain_texel(texture, axes[0].first, axes[1].first), channels * sizeof *texel.f);
-        else if (channels == 1)
-            plain_linear(texture, axes, 1, &texel);
-        else
-            plain_linear(texture, axes, channels, &texel);
-        for (unsigned i = 0; i < 4; i++)
-            lanes->data[i][lane] = texel.u[i];
     }
 }
