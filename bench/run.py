@@ -22,6 +22,7 @@ from atomics import print_atomics, run_atomics
 from between import print_between, run_between
 from check import print_check, run_check
 from kernel_tables import print_kernels, run_kernels
+from lanes import print_lanes, run_lanes
 from programs import HERE, build_by_hand, cell, run
 from start import print_start, run_start
 
@@ -272,6 +273,7 @@ PARTS = {
     "kernels": "kernels",
     "atomics": "atomic operations",
     "between": "blocks that wait for each other",
+    "lanes": "arithmetic, textures, trees and structures",
     "graphs": "graphs",
     "scale": "memory and growth",
     "load": "load",
@@ -390,6 +392,8 @@ def main() -> int:
                 ours[part], hand[part] = run_atomics(programs, folder)
             elif part == "between":
                 ours[part], hand[part] = run_between(programs, folder)
+            elif part == "lanes":
+                ours[part], hand[part] = run_lanes(programs, folder)
             elif part == "kernels":
                 ours[part] = run_kernels(programs, folder)
             elif part == "demo":
@@ -408,6 +412,7 @@ def main() -> int:
         "kernels": print_kernels,
         "atomics": lambda figures: print_atomics(figures, hand["atomics"]),
         "between": lambda figures: print_between(figures, hand["between"]),
+        "lanes": lambda figures: print_lanes(figures, hand["lanes"]),
         "graphs": lambda figures: print_graphs(figures, nvidia),
         "scale": lambda figures: (print_scale(figures), print_pools(figures)),
         "load": print_load,
