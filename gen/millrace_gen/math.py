@@ -69,6 +69,7 @@ class Family:
     params: list
     done: bool
     until: int  # the last soname whose library has it; 0: all have, and the header
+    apart: bool = False  # its header does not go together with the library's others
 
     @property
     def body(self):
@@ -91,7 +92,8 @@ def _load_family(library, table, row, where):
         if letter not in ELEMENTS:
             raise TableError(f"{where}: {row['name']}: no type has the letter {letter}")
     return Family(library, table["section"], table.get("header", library.headers[0]), row["name"], row["forms"], row.get("suffix", ""),
-                  row.get("wide", False), row.get("returns", library.status), row["params"], row["done"], row.get("until", 0))
+                  row.get("wide", False), row.get("returns", library.status), row["params"], row["done"], row.get("until", 0),
+                  table.get("apart", False))
 
 
 def load(spec_dir, name):
@@ -122,6 +124,11 @@ def _public(param, letter, wide):
     text = param.replace("{T}", ELEMENTS[letter] or "").replace("{R}", REALS[letter] or "").replace("{C}", COMPLEXES[letter] or "")
     text = re.sub(r"\blong long\b", "long long int", text)
     return re.sub(r"^(const )?int\b(?! \*\*)", r"\1int64_t", text) if wide else text
+
+
+def _returns_element(family):
+    """Whether the functions return an element or an index: the body leaves it behind a pointer."""
+    return "{" in family.returns or (family.apart and family.returns == "int")
 
 
 CLASSES = re.compile(r"\b(__half|__nv_bfloat16)\b")
@@ -164,12 +171,16 @@ def emit_impl(families):
     library = families[0].lib
     guard = f"MR_{library.name.upper()}_IMPL_H"
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", f"#ifndef {guard}", f"#define {guard}", ""]
-    lines += ["#include <stdint.h>", ""] + [f"#include <{header}>" for header in library.headers]
+    apart = {f.header for f in families if f.apart}
+    lines += ["#include <stdint.h>", ""] + [f"#include <{header}>" for header in library.headers if header not in apart]
     lines += ['#include "libs/math/form.h"', ""]
     for family in families:
         if family.done:
             params = ["const struct mr_form *form"] + [_internal(p, family.wide)[0] for p in family.params]
-            lines.append(wrap_call(f"{family.returns} {family.body}".replace("* ", "*"), params) + ";")
+            returns = family.returns
+            if _returns_element(family):
+                params, returns = params + ["void *result"], "void"
+            lines.append(wrap_call(f"{returns} {family.body}".replace("* ", "*"), params) + ";")
     return "\n".join(lines + ["", "#endif", ""])
 
 
@@ -181,16 +192,21 @@ def emit_exports(families):
     for family in families:
         for letter, wide, name, symbol in family.symbols():
             params = [CLASSES.sub(r"\1_raw", _public(p, letter, wide)) for p in family.params]
-            head = wrap_call(f'__attribute__((visibility("default"))) {family.returns} {symbol}', params)
+            returns = _public(family.returns, letter, False)
+            head = wrap_call(f'__attribute__((visibility("default"))) {returns} {symbol}', params)
+            if family.apart:  # in another header it is a macro
+                lines.append(f"#undef {symbol}")
             # The header has it for C++ alone, or not at all.
-            if family.until or params != [_public(p, letter, wide) for p in family.params]:
-                lines.append(wrap_call(f"{family.returns} {symbol}", params) + ";")
+            if family.until or family.apart or params != [_public(p, letter, wide) for p in family.params]:
+                lines.append(wrap_call(f"{returns} {symbol}", params or ["void"]) + ";")
             lines += [head, "{"]
             if family.done:
                 lines.append(f"    static const struct mr_form form = {{\"{name}\", '{letter}', {'true' if wide else 'false'}}};")
                 args = ["&form"] + [_internal(p, family.wide)[1] for p in family.params]
-                call = wrap_call("    " + ("" if family.returns == "void" else "return ") + family.body, args)
-                lines.append(call + ";")
+                if _returns_element(family):
+                    lines += [f"    {returns} result = {{0}};", wrap_call(f"    {family.body}", args + ["&result"]) + ";", "    return result;"]
+                else:
+                    lines.append(wrap_call("    " + ("" if family.returns == "void" else "return ") + family.body, args) + ";")
             else:
                 lines += [f"    (void){_name(p)};" for p in params]
                 if family.returns == library.status:
@@ -226,7 +242,7 @@ def _prototypes(families, header):
             section = family.section
             lines += ["", f"/* {section}. */"]
         for letter, wide, _, symbol in family.symbols():
-            text = wrap_call(" ".join(filter(None, [family.returns, family.lib.mark, symbol])),
+            text = wrap_call(" ".join(filter(None, [_public(family.returns, letter, False), family.lib.mark, symbol])),
                              [_public(p, letter, wide) for p in family.params]) + ";"
             # The types of 16 bits are classes, which C has not.
             lines += ["#ifdef __cplusplus", text, "#endif"] if CLASSES.search(text) else [text]
