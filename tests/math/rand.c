@@ -128,13 +128,12 @@ static void sobol_of_one_dimension(void **state)
 }
 
 /* Every 2^k numbers of any dimension hit every interval of 2^-k once. */
-static void sobol_is_even(void **state)
+static void is_even(curandRngType_t type)
 {
     enum { DIMENSIONS = 2000, POINTS = 256 };
     static unsigned host[DIMENSIONS * POINTS];
     unsigned *at = memory(sizeof host);
-    curandGenerator_t g = device(CURAND_RNG_QUASI_SOBOL32);
-    (void)state;
+    curandGenerator_t g = device(type);
     OK(curandSetQuasiRandomGeneratorDimensions(g, DIMENSIONS));
     OK(curandGenerate(g, at, DIMENSIONS * POINTS));
     RUN(cudaMemcpy(host, at, sizeof host, cudaMemcpyDefault));
@@ -149,11 +148,66 @@ static void sobol_is_even(void **state)
     RUN(cudaFree(at));
 }
 
+static void sobol_is_even(void **state)
+{
+    (void)state;
+    is_even(CURAND_RNG_QUASI_SOBOL32);
+    is_even(CURAND_RNG_QUASI_SCRAMBLED_SOBOL32);
+}
+
+/* The generator's numbers are those of the tables, in Gray code from the constant on. Scrambling leaves boxes as full as
+ * they were: of the first two dimensions' 2^10 points every box of 2^-5 by 2^-5 has one. */
+static void sobol_scrambled(void **state)
+{
+    enum { DIMENSIONS = 300, POINTS = 1024 };
+    static unsigned host[DIMENSIONS * POINTS];
+    static unsigned long long wide[DIMENSIONS * POINTS];
+    static unsigned char hit[32][32];
+    curandDirectionVectors32_t *vectors;
+    curandDirectionVectors64_t *wide_vectors;
+    unsigned *constants;
+    unsigned long long *wide_constants;
+    void *at = memory(sizeof wide);
+    (void)state;
+    OK(curandGetDirectionVectors32(&vectors, CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6));
+    OK(curandGetDirectionVectors64(&wide_vectors, CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6));
+    OK(curandGetScrambleConstants32(&constants));
+    OK(curandGetScrambleConstants64(&wide_constants));
+    curandGenerator_t g = device(CURAND_RNG_QUASI_SCRAMBLED_SOBOL32), h = device(CURAND_RNG_QUASI_SCRAMBLED_SOBOL64);
+    OK(curandSetQuasiRandomGeneratorDimensions(g, DIMENSIONS));
+    OK(curandSetQuasiRandomGeneratorDimensions(h, DIMENSIONS));
+    OK(curandGenerate(g, at, DIMENSIONS * POINTS));
+    RUN(cudaMemcpy(host, at, sizeof host, cudaMemcpyDefault));
+    OK(curandGenerateLongLong(h, at, DIMENSIONS * POINTS));
+    RUN(cudaMemcpy(wide, at, sizeof wide, cudaMemcpyDefault));
+    for (unsigned d = 0; d < DIMENSIONS; d++)
+        for (unsigned i = 0; i < POINTS; i++) {
+            unsigned x = constants[d];
+            unsigned long long y = wide_constants[d];
+            for (int bit = 0; bit < 10; bit++)
+                if ((i ^ i >> 1) >> bit & 1) {
+                    x ^= vectors[d][bit];
+                    y ^= wide_vectors[d][bit];
+                }
+            assert_int_equal(host[d * POINTS + i], x);
+            assert_true(wide[d * POINTS + i] == y);
+        }
+    for (unsigned i = 0; i < POINTS; i++)
+        hit[host[i] >> 27][host[POINTS + i] >> 27]++;
+    for (unsigned i = 0; i < 32; i++)
+        for (unsigned j = 0; j < 32; j++)
+            assert_int_equal(hit[i][j], 1);
+    OK(curandDestroyGenerator(g));
+    OK(curandDestroyGenerator(h));
+    RUN(cudaFree(at));
+}
+
 /* ---- calls that are cut ---- */
 
 static const curandRngType_t all[] = {
     CURAND_RNG_PSEUDO_XORWOW,        CURAND_RNG_PSEUDO_MRG32K3A, CURAND_RNG_PSEUDO_MTGP32,
     CURAND_RNG_PSEUDO_PHILOX4_32_10, CURAND_RNG_PSEUDO_MT19937,  CURAND_RNG_QUASI_SOBOL32,
+    CURAND_RNG_QUASI_SCRAMBLED_SOBOL32,
 };
 #define ALL (sizeof all / sizeof *all)
 
@@ -423,6 +477,7 @@ int main(void)
         cmocka_unit_test(lane_0_of_mt19937),
         cmocka_unit_test(sobol_of_one_dimension),
         cmocka_unit_test(sobol_is_even),
+        cmocka_unit_test(sobol_scrambled),
         cmocka_unit_test(cuts),
         cmocka_unit_test(ends),
         cmocka_unit_test(moments),

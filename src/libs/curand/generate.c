@@ -64,8 +64,10 @@ static bool is_inverse(const struct mr_generator *generator, double mean)
 {
     switch (generator->type) {
     case CURAND_RNG_QUASI_SOBOL64:
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64:
         return mean < MR_POISSON_NORMAL;
     case CURAND_RNG_QUASI_SOBOL32:
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL32:
     case CURAND_RNG_PSEUDO_MTGP32:
         return mean >= 32;
     default:
@@ -88,7 +90,7 @@ static curandStatus_t generate(curandGenerator_t handle, enum mr_rand_kind kind,
     struct mr_generator *generator = mr_generator_enter(handle);
     if (!generator)
         return CURAND_STATUS_NOT_INITIALIZED;
-    bool is_wide = generator->type == CURAND_RNG_QUASI_SOBOL64;
+    bool is_wide = mr_rand_is_wide(generator->type);
     if (count == 0)
         return CURAND_STATUS_SUCCESS;
     if ((kind == MR_RAND_LONG && !is_wide) || (kind == MR_RAND_WORD && is_wide))

@@ -117,23 +117,6 @@ static curandRngType_t kind_of(curandRngType_t type)
     }
 }
 
-/* Whether Millrace has the generator. If not, the log says why. */
-static bool is_there(const struct mr_form *form, curandRngType_t type)
-{
-    switch (type) {
-    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL32:
-    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64:
-        mr_log(
-            MR_LOG_WARN,
-            "%s: scrambled Sobol numbers are not there: their tables are NVIDIA's own. Use the generator that is not "
-            "scrambled",
-            form->name);
-        return false;
-    default:
-        return true;
-    }
-}
-
 static curandStatus_t create(const struct mr_form *form, curandGenerator_t *handle, curandRngType_t name, bool on_host)
 {
     curandRngType_t type = kind_of(name);
@@ -143,8 +126,6 @@ static curandStatus_t create(const struct mr_form *form, curandGenerator_t *hand
         return CURAND_STATUS_NOT_INITIALIZED;
     if (!type)
         return CURAND_STATUS_TYPE_ERROR;
-    if (!is_there(form, type))
-        return CURAND_STATUS_INITIALIZATION_FAILED;
     if (!on_host && (!mr_math_driver_open() || !(context = mr_math_context(NULL))))
         return CURAND_STATUS_INITIALIZATION_FAILED;
     struct mr_generator *generator = calloc(1, sizeof *generator);

@@ -44,6 +44,12 @@ static inline bool mr_rand_is_normal(enum mr_rand_kind kind)
     return kind >= MR_RAND_NORMAL && kind <= MR_RAND_LOG_NORMAL_DOUBLE;
 }
 
+/* Whether a number of the sequence has 64 bits. */
+static inline bool mr_rand_is_wide(curandRngType_t type)
+{
+    return type == CURAND_RNG_QUASI_SOBOL64 || type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL64;
+}
+
 struct mr_rand_source;
 struct mr_poisson;
 

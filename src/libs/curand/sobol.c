@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sobol's sequences (1967) in the order of Gray code (Antonov and Saleev, 1979), of 32 and 64 bits.
  *
- * Results are given dimension by dimension. A number is made from its place alone, and its neighbours from it. */
+ * Results are given dimension by dimension. A number is made from its place alone, and its neighbours from it. A
+ * scrambled sequence has other direction vectors and begins at a constant (tables.h). */
 #include <stdlib.h>
 
 #include "libs/curand/convert.h"
@@ -16,7 +17,9 @@ struct sobol {
     struct mr_rand_source head;
     unsigned dimensions;
     bool is_wide;
-    uint64_t vectors[][64];
+    struct dimension {
+        uint64_t start, vectors[64];
+    } dimension[];
 };
 
 static uint64_t items_of(const struct mr_rand_work *work)
@@ -29,10 +32,11 @@ static uint64_t parts_of(const struct mr_rand_work *work)
     return mr_parts_of(items_of(work), EACH) * ((const struct sobol *)work->source)->dimensions;
 }
 
-static void make(const struct mr_rand_work *work, const uint64_t *vectors, bool is_wide, uint64_t place, uint64_t count,
-                 char *out)
+static void make(const struct mr_rand_work *work, const struct dimension *dimension, bool is_wide, uint64_t place,
+                 uint64_t count, char *out)
 {
-    uint64_t x = 0, words[ROW];
+    const uint64_t *vectors = dimension->vectors;
+    uint64_t x = dimension->start, words[ROW];
     size_t size = mr_rand_size(work->kind);
     for (unsigned bit = 0; bit < 64; bit++)
         x ^= (place ^ place >> 1) >> bit & 1 ? vectors[bit] : 0;
@@ -54,7 +58,7 @@ static void run(const struct mr_rand_work *work, uint64_t first, uint64_t end)
     for (uint64_t part = first; part < end; part++) {
         uint64_t dimension = part / each, begin = part % each * EACH;
         uint64_t count = items - begin < EACH ? items - begin : EACH;
-        make(work, sobol->vectors[dimension], sobol->is_wide, work->place + begin, count,
+        make(work, &sobol->dimension[dimension], sobol->is_wide, work->place + begin, count,
              (char *)work->out + (dimension * items + begin) * mr_rand_size(work->kind));
     }
 }
@@ -67,16 +71,21 @@ static void release(struct mr_rand_source *source)
 struct mr_rand_source *mr_rand_sobol_new(const struct mr_generator *generator)
 {
     static const struct mr_rand_ops ops = {items_of, parts_of, run, release};
-    struct sobol *sobol = malloc(sizeof *sobol + generator->dimensions * sizeof *sobol->vectors);
+    struct sobol *sobol = malloc(sizeof *sobol + generator->dimensions * sizeof *sobol->dimension);
     if (!sobol)
         return NULL;
+    bool is_scrambled =
+        generator->type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 || generator->type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL64;
     sobol->head.ops = &ops;
     sobol->dimensions = generator->dimensions;
-    sobol->is_wide = generator->type == CURAND_RNG_QUASI_SOBOL64;
+    sobol->is_wide = mr_rand_is_wide(generator->type);
     for (unsigned i = 0; i < generator->dimensions; i++) {
-        mr_sobol_vectors(i, sobol->vectors[i]);
+        struct dimension *dimension = &sobol->dimension[i];
+        mr_sobol_vectors(i, dimension->vectors);
+        dimension->start = is_scrambled ? mr_sobol_scramble(i, dimension->vectors) : 0;
+        dimension->start = sobol->is_wide ? dimension->start : dimension->start >> 32;
         for (unsigned bit = 0; bit < 64 && !sobol->is_wide; bit++)
-            sobol->vectors[i][bit] = bit < 32 ? sobol->vectors[i][bit] >> 32 : 0;
+            dimension->vectors[bit] = bit < 32 ? dimension->vectors[bit] >> 32 : 0;
     }
     return &sobol->head;
 }
