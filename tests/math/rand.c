@@ -155,8 +155,8 @@ static void sobol_is_even(void **state)
     is_even(CURAND_RNG_QUASI_SCRAMBLED_SOBOL32);
 }
 
-/* The generator's numbers are those of the tables, in Gray code from the constant on. Scrambling leaves boxes as full as
- * they were: of the first two dimensions' 2^10 points every box of 2^-5 by 2^-5 has one. */
+/* The generator's numbers are those of the tables, in Gray code from the constant on. Scrambling leaves boxes as full
+ * as they were: of the first two dimensions' 2^10 points every box of 2^-5 by 2^-5 has one. */
 static void sobol_scrambled(void **state)
 {
     enum { DIMENSIONS = 300, POINTS = 1024 };
@@ -205,8 +205,8 @@ static void sobol_scrambled(void **state)
 /* ---- calls that are cut ---- */
 
 static const curandRngType_t all[] = {
-    CURAND_RNG_PSEUDO_XORWOW,        CURAND_RNG_PSEUDO_MRG32K3A, CURAND_RNG_PSEUDO_MTGP32,
-    CURAND_RNG_PSEUDO_PHILOX4_32_10, CURAND_RNG_PSEUDO_MT19937,  CURAND_RNG_QUASI_SOBOL32,
+    CURAND_RNG_PSEUDO_XORWOW,           CURAND_RNG_PSEUDO_MRG32K3A, CURAND_RNG_PSEUDO_MTGP32,
+    CURAND_RNG_PSEUDO_PHILOX4_32_10,    CURAND_RNG_PSEUDO_MT19937,  CURAND_RNG_QUASI_SOBOL32,
     CURAND_RNG_QUASI_SCRAMBLED_SOBOL32,
 };
 #define ALL (sizeof all / sizeof *all)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuBLAS's old interface (cublas.h): functions without a handle. They work on the *default handle*, which cublasInit or
- * the first function makes and cublasShutdown ends. A function of vectors or matrices leaves its status, also a success,
- * as the *error*, which cublasGetError gives out and clears. Both are the process's. old.c has these and vectors,
- * old_matrix.c functions of matrices: each calls the body of its younger namesake. */
+/* cuBLAS's old interface (cublas.h): functions without a handle. They work on the *default handle*, which
+ * cublasInit or the first function makes and cublasShutdown ends. A function of vectors or matrices leaves its
+ * status, also a success, as the *error*, which cublasGetError gives out and clears. Both are the process's. old.c
+ * has these and vectors, old_matrix.c functions of matrices: each calls the body of its younger namesake. */
 #ifndef MR_CUBLAS_OLD_H
 #define MR_CUBLAS_OLD_H
 
