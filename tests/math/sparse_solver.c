@@ -283,6 +283,76 @@ static void batch(void)
         RT(cudaFree(all[i]));
 }
 
+/* Least squares: the residual stands at right angles to every column; a column that is a multiple of another lowers the
+ * rank, and one of the two unknowns is 0. Tall, square and wide matrices of all types. */
+static void least_squares(char type, int m, int n, bool lacks)
+{
+    static number full[60][60], values[3600], b[60], x[60];
+    static char typed[3600 * 16], side[60 * 16], result[60 * 16];
+    int rows[61], columns[3600], count = 0, rank = -1, p[60], base = m & 1, seen[60] = {0};
+    double norm[1] = {-1}, exact = type == 'S' || type == 'C' ? 2e-5 : 1e-12;
+    CHECK(cusparseSetMatIndexBase(descr, (cusparseIndexBase_t)base) == CUSPARSE_STATUS_SUCCESS);
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++)
+            full[i][j] = i % n == j || drawn() > 0.2 ? element(type) : 0;
+        if (lacks)
+            full[i][n - 1] = 2 * full[i][0];
+        rows[i] = count + base;
+        for (int j = n - 1; j >= 0; j--)
+            if (full[i][j] != 0) {
+                columns[count] = j + base;
+                values[count++] = full[i][j];
+            }
+        b[i] = element(type);
+    }
+    rows[m] = count + base;
+    put(type, typed, count, values);
+    put(type, side, m, b);
+    OK(CALL(type, csrlsqvqrHost, handle, m, n, count, descr, (void *)typed, rows, columns, (void *)side, 1e-4, &rank,
+            (void *)result, p, (void *)norm));
+    get(type, result, n, x);
+    get(type, side, m, b);
+    CHECK(rank == (m < n ? m : n) - (lacks && m >= n));
+    for (int j = 0; j < n; j++) {
+        CHECK(p[j] >= 0 && p[j] < n);
+        seen[p[j]]++;
+        CHECK(j < rank || x[p[j]] == 0);
+    }
+    double sum = 0;
+    number turned[60] = {0};
+    for (int i = 0; i < m; i++) {
+        number rest = -b[i];
+        for (int j = 0; j < n; j++)
+            rest += full[i][j] * x[j];
+        sum += creal(rest * conj(rest));
+        for (int j = 0; j < n; j++)
+            turned[j] += conj(full[i][j]) * rest;
+    }
+    double told = type == 'S' || type == 'C' ? (double)*(float *)(void *)norm : *norm;
+    CHECK(fabs(told - sqrt(sum)) < 50 * exact);
+    for (int j = 0; j < n; j++)
+        CHECK(seen[j] == 1 && cabs(turned[j]) < 100 * exact);
+    CHECK(cusparseSetMatIndexBase(descr, CUSPARSE_INDEX_BASE_ZERO) == CUSPARSE_STATUS_SUCCESS);
+}
+
+static void bad_least_squares(void)
+{
+    double one = 1, x, norm;
+    int rows[] = {0, 1}, columns[] = {0}, outside[] = {1}, rank, p;
+    CHECK(cusolverSpDcsrlsqvqrHost(NULL, 1, 1, 1, descr, &one, rows, columns, &one, 0, &rank, &x, &p, &norm) ==
+          CUSOLVER_STATUS_NOT_INITIALIZED);
+    CHECK(cusolverSpDcsrlsqvqrHost(handle, 1, -1, 1, descr, &one, rows, columns, &one, 0, &rank, &x, &p, &norm) ==
+          CUSOLVER_STATUS_INVALID_VALUE);
+    CHECK(cusolverSpDcsrlsqvqrHost(handle, 1, 1, 1, descr, &one, rows, outside, &one, 0, &rank, &x, &p, &norm) ==
+          CUSOLVER_STATUS_INVALID_VALUE);
+    CHECK(cusolverSpDcsrlsqvqrHost(handle, 1, 1, 2, descr, &one, rows, columns, &one, 0, &rank, &x, &p, &norm) ==
+          CUSOLVER_STATUS_INVALID_VALUE);
+    CHECK(cusolverSpDcsrlsqvqrHost(handle, 1, 1, 1, descr, &one, rows, columns, &one, 0, &rank, &x, NULL, &norm) ==
+          CUSOLVER_STATUS_INVALID_VALUE);
+    OK(cusolverSpDcsrlsqvqrHost(handle, 1, 1, 1, descr, &one, rows, columns, &one, 2, &rank, &x, &p, &norm));
+    CHECK(rank == 0 && x == 0 && norm == 1); /* nothing is beyond the tolerance */
+}
+
 static void bad_input(void)
 {
     double one = 1, x;
@@ -312,6 +382,13 @@ int main(void)
     singular_ones();
     eigenvalue();
     batch();
+    for (int t = 0; t < 4; t++) {
+        least_squares("SDCZ"[t], 40, 15, false);
+        least_squares("SDCZ"[t], 31, 12, true);
+        least_squares("SDCZ"[t], 20, 20, false);
+        least_squares("SDCZ"[t], 11, 25, false);
+    }
+    bad_least_squares();
     bad_input();
     CHECK(cusparseDestroyMatDescr(descr) == CUSPARSE_STATUS_SUCCESS);
     OK(cusolverSpDestroy(handle));
