@@ -4,8 +4,9 @@
  * The library has two halves. The *dense* one (dense.h) is LAPACK under cuSOLVER's names: linear.c and refine.c
  * systems, orthogonal.c QR, singular.c and eigen.c decompositions; a *problem* is one of these, described by one record
  * whatever its types are called. The *sparse* one (sparse.h) factorises matrices in compressed rows by code of ours
- * (sparse_kernel.h), after an *order* (order.h) has been chosen that keeps the factors small. An *info* is the number
- * by which a problem says how it ended; the work writes it to device memory.
+ * (sparse_kernel.h), after an *order* (order.h) has been chosen that keeps the factors small; refactor.h has patterns
+ * that are factorised again and again. An *info* is the number by which a problem says how it ended; the work writes it
+ * to device memory.
  *
  * A body takes the handle (mr_solver_enter), checks its arguments (MR_CHECK), fills in a record and submits it with the
  * function that carries it out (libs/math/work.h). A factorisation is one part, whatever its size: LAPACK does it on
