@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `millrace run` costs a program before its first line: with the loader's companion (src/libs/redirect/) and
-without it, by turns."""
+"""What `millrace run` costs a program before its first line: beside the program by itself, with the loader's companion
+(src/libs/redirect/) and without it, by turns."""
 import os
 import pathlib
 import resource
@@ -25,12 +25,14 @@ def one(command: list, environment: dict) -> tuple[float, float]:
 
 
 def run_start(build: pathlib.Path) -> dict[str, float]:
-    figures = {}
+    figures, run = {}, [build / "bin" / "millrace", "run", "--"]
+    ways = {"bare": ([], {}), "off": (run, {"MILLRACE_REDIRECT": "off"}), "on": (run, {"MILLRACE_REDIRECT": "on"})}
     for name, _, command in PROGRAMS:
-        taken = {"off": [], "on": []}
+        taken = {way: [] for way in ways}
         for turn in range(TURNS):
-            for way in ("off", "on") if turn % 2 else ("on", "off"):
-                taken[way].append(one([build / "bin" / "millrace", "run", "--", *command], os.environ | {"MILLRACE_REDIRECT": way}))
+            for way in ways if turn % 2 else reversed(ways):
+                before, settings = ways[way]
+                taken[way].append(one([*before, *command], os.environ | settings))
         for way, times in taken.items():
             figures[f"start_{name}_{way}_ms"] = statistics.median(wall for wall, _ in times)
             figures[f"start_{name}_{way}_processor_ms"] = statistics.median(processor for _, processor in times)
@@ -38,12 +40,12 @@ def run_start(build: pathlib.Path) -> dict[str, float]:
 
 
 def print_start(figures: dict) -> None:
-    print("\nA program's start under millrace run, in milliseconds: without and with the loader's companion (medians, by turns)\n")
-    print(f"{'':36} {'without':>9} {'with':>9} {'more':>7} {'processor time: without':>24} {'with':>9} {'more':>7} {'goal':>5}")
+    print("\nA program's start, in milliseconds: by itself, under millrace run without and with the loader's companion (medians, by turns; more: what the"
+          "\nlast takes more than the first)\n")
+    print(f"{'':36}" + "".join(f" {kind:>9} {'without':>9} {'with':>9} {'more':>7}" for kind in ("wall", "processor")) + f" {'goal':>5}")
     for name, label, _ in PROGRAMS:
         row = []
         for kind in ("", "processor_"):
-            off, on = (figures.get(f"start_{name}_{way}_{kind}ms") for way in ("off", "on"))
-            row += [off, on, on - off if off is not None and on is not None else None]
-        widths = (9, 9, 7, 24, 9, 7)
-        print(f"{label:36}" + "".join(f" {cell(value, '{:.2f}'):>{width}}" for value, width in zip(row, widths, strict=True)) + f" {GOAL_MS:>5}")
+            bare, off, on = (figures.get(f"start_{name}_{way}_{kind}ms") for way in ("bare", "off", "on"))
+            row += [bare, off, on, on - bare if bare is not None and on is not None else None]
+        print(f"{label:36}" + "".join(f" {cell(value, '{:.2f}'):>{width}}" for value, width in zip(row, (9, 9, 9, 7) * 2, strict=True)) + f" {GOAL_MS:>5}")

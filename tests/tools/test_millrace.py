@@ -56,6 +56,25 @@ class Run(unittest.TestCase):
         flags = millrace("run", "--", "sh", "-c", 'echo "$XLA_FLAGS"', XLA_FLAGS="--xla_gpu_autotune_level=4").stdout
         self.assertEqual(flags, f"--xla_gpu_autotune_level=4 --xla_gpu_cuda_data_dir={own}\n")
 
+    @unittest.skipIf(os.environ.get("MR_SANITIZED"), "a sanitizer brings libraries")
+    @unittest.skipUnless(shutil.which("readelf"), "there is no readelf")
+    def test_starting_needs_the_c_library_alone(self):
+        """Each other library that the command loads delays every program."""
+        said = subprocess.run(["readelf", "-dW", MILLRACE], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(set(re.findall(r"NEEDED.*\[(.*)\]", said)) - {"libc.so.6", "libpthread.so.0", "libdl.so.2"}, set())
+
+    def test_the_other_commands_are_missed(self):
+        """The command says what it lacks, and `run` works without."""
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "bin").mkdir()
+            (pathlib.Path(folder) / "lib").symlink_to(MILLRACE.parent.parent / "lib")
+            alone = shutil.copy(MILLRACE, f"{folder}/bin/millrace")
+            (pathlib.Path(folder) / "bin" / "nvcc").symlink_to(MILLRACE.parent / "nvcc")
+            done = subprocess.run([alone, "info"], capture_output=True, text=True, check=False, timeout=120)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(f"{folder}/bin/millrace-commands", done.stderr)
+            self.assertEqual(subprocess.run([alone, "run", "true"], check=False, timeout=120).returncode, 0)
+
     def test_status_passes(self):
         self.assertEqual(millrace("run", "--", "sh", "-c", "exit 42").returncode, 42)
         self.assertEqual(millrace("run", "sh", "-c", "exit 3").returncode, 3)

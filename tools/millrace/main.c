@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The millrace command: picks the subcommand; --help and --version. */
+/* The millrace command: picks the subcommand; --help and --version.
+ *
+ * A program waits for `millrace run` before its first line, so this file's program has that command alone, and needs
+ * the C library alone. The others read debugging data, JSON and much else, by libraries whose loading takes longer than
+ * all that `run` does: they are in a second program, millrace-commands (commands.c), which takes this one's place. */
 #include <errno.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "millrace.h"
 
@@ -29,45 +36,43 @@ static const char usage[] =
     "\n"
     "Example: millrace run -- python3 program.py\n";
 
-int tool_bad_argument(const char *command, const char *argument)
+/* millrace-commands is beside this program. Returns only if it can't be started, with a message: 1. */
+static int start_commands(char **argv)
 {
-    fprintf(stderr, "millrace %s: '%s' is not understood; see 'millrace %s --help'\n", command, argument, command);
-    return 2;
-}
-
-/* What was printed must have arrived: a full disk is a failure. The exit status. */
-static int end(int status)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    fprintf(stderr, "millrace: cannot write to standard output: %s\n", strerror(errno));
-    return status ? status : 1;
+    char self[PATH_MAX], path[PATH_MAX + 32];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0) {
+        perror("millrace: cannot read /proc/self/exe");
+        return 1;
+    }
+    self[length] = '\0';
+    snprintf(path, sizeof path, "%s/millrace-commands", dirname(self));
+    execv(path, argv);
+    fprintf(stderr, "millrace: cannot start %s: %s; build it with 'make'\n", path, strerror(errno));
+    return 1;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        int (*function)(int argc, char **argv);
-    } commands[] = {{"run", tool_run},     {"check", tool_check},   {"replay", tool_replay},
-                    {"trace", tool_trace}, {"cc", tool_cc},         {"smi", tool_smi},
-                    {"info", tool_info},   {"doctor", tool_doctor}, {"env", tool_env}};
+    static const char *const others[] = {"check", "replay", "trace", "cc", "smi", "info", "doctor", "env"};
 
     if (argc < 2) {
         fputs(usage, stderr);
         return 2;
     }
+    if (strcmp(argv[1], "run") == 0)
+        return tool_end(tool_run(argc - 2, argv + 2));
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         fputs(usage, stdout);
-        return end(0);
+        return tool_end(0);
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("millrace " MR_VERSION " (CUDA driver API 13.0)");
-        return end(0);
+        return tool_end(0);
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return end(commands[i].function(argc - 2, argv + 2));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(argv[1], others[i]) == 0)
+            return start_commands(argv);
     fprintf(
         stderr,
         "millrace: '%s' is no command; there are run, check, replay, trace, cc, smi, info, doctor and env (see 'millrace "

@@ -43,4 +43,7 @@ int tool_wait_for(char *const *argv);
 /* Says on standard error that `argument` of `millrace command` is not understood, and how to get help. Returns 2. */
 int tool_bad_argument(const char *command, const char *argument);
 
+/* What was printed must have arrived: a full disk is a failure. The exit status, from that of the command. */
+int tool_end(int status);
+
 #endif
