@@ -326,10 +326,10 @@ static cudnnBackendDescriptor_t descriptor(cudnnBackendDescriptorType_t type)
 
 #define SET(d, name, type, count, ...) OK(cudnnBackendSetAttribute(d, name, type, count, (__VA_ARGS__)))
 
-static cudnnBackendDescriptor_t graph_tensor(int64_t uid, const int64_t *dim, bool is_virtual)
+static cudnnBackendDescriptor_t strided_tensor(int64_t uid, const int64_t *dim, const int64_t *stride, bool is_virtual)
 {
     cudnnBackendDescriptor_t d = descriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-    int64_t stride[4] = {dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1}, alignment = 4;
+    int64_t alignment = 4;
     cudnnDataType_t type = CUDNN_DATA_FLOAT;
     SET(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &uid);
     SET(d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
@@ -339,6 +339,12 @@ static cudnnBackendDescriptor_t graph_tensor(int64_t uid, const int64_t *dim, bo
     SET(d, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &is_virtual);
     OK(cudnnBackendFinalize(d));
     return d;
+}
+
+static cudnnBackendDescriptor_t graph_tensor(int64_t uid, const int64_t *dim, bool is_virtual)
+{
+    int64_t stride[4] = {dim[1] * dim[2] * dim[3], dim[2] * dim[3], dim[3], 1};
+    return strided_tensor(uid, dim, stride, is_virtual);
 }
 
 static cudnnBackendDescriptor_t element_by_element(cudnnPointwiseMode_t mode, cudnnBackendDescriptor_t x,
@@ -414,6 +420,39 @@ static cudnnBackendDescriptor_t planned(const cudnnBackendDescriptor_t *ops, int
     return plan;
 }
 
+/* The same plan, by way of its text; the first one ends. Broken texts make no plan, or one that can be ended. */
+static cudnnBackendDescriptor_t by_text(cudnnBackendDescriptor_t plan)
+{
+    static const cudnnBackendAttributeName_t name = CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION;
+    cudnnBackendDescriptor_t again = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    int64_t length = 0, given = 0;
+    OK(cudnnBackendGetAttribute(plan, name, CUDNN_TYPE_CHAR, 0, &length, NULL));
+    CHECK(length > 100);
+    char *text = malloc((size_t)length), *broken = malloc((size_t)length);
+    CHECK(text && broken);
+    OK(cudnnBackendGetAttribute(plan, name, CUDNN_TYPE_CHAR, length, &given, text));
+    CHECK(given == length && !strncmp(text, "{\"", 2));
+    CHECK(cudnnBackendGetAttribute(plan, name, CUDNN_TYPE_INT64, 1, &given, text) != CUDNN_STATUS_SUCCESS);
+    OK(cudnnBackendDestroyDescriptor(plan));
+    for (int turn = 0; turn < 600; turn++) {
+        cudnnBackendDescriptor_t bad = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+        int64_t kept = turn < 100 ? draw((int)length - 1) : length;
+        memcpy(broken, text, (size_t)length);
+        for (int i = 0; turn >= 100 && i <= turn % 3; i++)
+            broken[draw((int)length)] = "0123456789af,[]\""[draw(16)];
+        SET(bad, name, CUDNN_TYPE_CHAR, kept, broken);
+        cudnnStatus_t status = cudnnBackendFinalize(bad);
+        CHECK(turn >= 100 || kept == length - 1 || status == CUDNN_STATUS_BAD_PARAM);
+        OK(cudnnBackendDestroyDescriptor(bad));
+    }
+    SET(again, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    SET(again, name, CUDNN_TYPE_CHAR, length, text);
+    OK(cudnnBackendFinalize(again));
+    free(text);
+    free(broken);
+    return again;
+}
+
 static void graph(void)
 {
     int64_t xd[4] = {2, 3, 6, 5}, wd[4] = {4, 3, 3, 3}, yd[4] = {2, 4, 4, 3}, bd[4] = {1, 4, 1, 1},
@@ -431,6 +470,7 @@ static void graph(void)
         OK(cudnnBackendDestroyDescriptor(t[i]));
     for (int i = 0; i < 3; i++)
         OK(cudnnBackendDestroyDescriptor(ops[i]));
+    plan = by_text(plan);
     void *pointers[] = {x.at, filter.at, b.at, y.at};
     SET(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 4, pointers);
     SET(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 4, uids);
@@ -471,6 +511,56 @@ static void graph(void)
     end(&b);
 }
 
+/* What attention's gradients do: a tensor between operations whose strides would put two elements into one place, a
+ * reshape that transposes, a product whose second operand has one matrix for two of the result's. */
+static void attention_parts(void)
+{
+    enum { HEADS = 4, ROWS = 2, COLUMNS = 3, INNER = 5 };
+    int64_t xd[4] = {1, HEADS / 2, COLUMNS, INNER}, td[4] = {1, HEADS / 2, INNER, COLUMNS},
+            ad[4] = {1, HEADS, ROWS, INNER}, cd[4] = {1, HEADS, ROWS, COLUMNS}, uids[] = {1, 2, 3},
+            overlapping[4] = {30, 4, 5, 1}, turned[4] = {30, 15, 1, 5};
+    struct images x = make(1, HEADS / 2, COLUMNS, INNER, false), a = make(1, HEADS, ROWS, INNER, false),
+                  c = make(1, HEADS, ROWS, COLUMNS, false);
+    cudnnBackendDescriptor_t t[] = {graph_tensor(1, xd, false), graph_tensor(2, ad, false), graph_tensor(3, cd, false),
+                                    strided_tensor(4, xd, overlapping, true), strided_tensor(5, td, turned, true)};
+    cudnnBackendDescriptor_t reshape = descriptor(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
+    cudnnBackendDescriptor_t matmul = descriptor(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
+    cudnnBackendDescriptor_t product = descriptor(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
+    cudnnDataType_t type = CUDNN_DATA_FLOAT;
+    SET(reshape, CUDNN_ATTR_OPERATION_RESHAPE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &t[3]);
+    SET(reshape, CUDNN_ATTR_OPERATION_RESHAPE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &t[4]);
+    OK(cudnnBackendFinalize(reshape));
+    SET(matmul, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
+    OK(cudnnBackendFinalize(matmul));
+    SET(product, CUDNN_ATTR_OPERATION_MATMUL_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &matmul);
+    SET(product, CUDNN_ATTR_OPERATION_MATMUL_ADESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &t[1]);
+    SET(product, CUDNN_ATTR_OPERATION_MATMUL_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &t[4]);
+    SET(product, CUDNN_ATTR_OPERATION_MATMUL_CDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &t[2]);
+    OK(cudnnBackendFinalize(product));
+    cudnnBackendDescriptor_t ops[] = {element_by_element(CUDNN_POINTWISE_IDENTITY, t[0], NULL, t[3]), reshape, product};
+    cudnnBackendDescriptor_t plan = planned(ops, 3), pack = descriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    void *pointers[] = {x.at, a.at, c.at};
+    SET(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, pointers);
+    SET(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, uids);
+    OK(cudnnBackendFinalize(pack));
+    OK(cudnnBackendExecute(handle, plan, pack));
+    RT(cudaDeviceSynchronize());
+    for (int h = 0; h < HEADS; h++)
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < COLUMNS; j++) {
+                double sum = 0;
+                for (int k = 0; k < INNER; k++)
+                    sum += (double)a.at[(h * ROWS + i) * INNER + k] * (double)x.at[(h / 2 * COLUMNS + j) * INNER + k];
+                NEAR((double)c.at[(h * ROWS + i) * COLUMNS + j], sum);
+            }
+    cudnnBackendDescriptor_t all[] = {t[0], t[1], t[2], t[3], t[4], ops[0], reshape, matmul, product, plan, pack};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        OK(cudnnBackendDestroyDescriptor(all[i]));
+    end(&x);
+    end(&a);
+    end(&c);
+}
+
 static unsigned heard;
 
 static void hear(cudnnSeverity_t severity, void *data, const cudnnDebug_t *debug, const char *message)
@@ -506,6 +596,7 @@ int main(void)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         activations(modes[i], i % 2);
     graph();
+    attention_parts();
     callbacks();
     OK(cudnnDestroy(handle));
     return 0;

@@ -54,7 +54,9 @@ double mr_attribute_factor(const struct mr_descriptor *d, cudnnBackendAttributeN
     const struct mr_attribute *a = mr_attribute_of(d, name);
     if (!a)
         return otherwise;
-    return a->type == CUDNN_TYPE_FLOAT ? (double)*(const float *)a->elements : *(const double *)a->elements;
+    if (a->type == CUDNN_TYPE_FLOAT)
+        return (double)*(const float *)a->elements;
+    return a->type == CUDNN_TYPE_DOUBLE ? *(const double *)a->elements : otherwise;
 }
 
 struct mr_descriptor *mr_attribute_descriptor(const struct mr_descriptor *d, cudnnBackendAttributeName_t name)
@@ -120,6 +122,26 @@ bool mr_attribute_put(struct mr_descriptor *d, cudnnBackendAttributeName_t name,
     return true;
 }
 
+/* Whether two elements of the tensor may lie in one place. */
+static bool overlaps(const struct mr_tensor *t)
+{
+    bool seen[CUDNN_DIM_MAX] = {false};
+    int64_t reach = 0; /* how far the dimensions with smaller strides lead */
+    for (int turn = 0; turn < t->n; turn++) {
+        int next = -1;
+        for (int i = 0; i < t->n; i++)
+            if (!seen[i] && (next < 0 || t->stride[i] < t->stride[next]))
+                next = i;
+        seen[next] = true;
+        if (t->dim[next] == 1)
+            continue;
+        if (t->stride[next] <= reach)
+            return true;
+        reach += (t->dim[next] - 1) * t->stride[next];
+    }
+    return false;
+}
+
 struct mr_tensor mr_backend_tensor(const struct mr_descriptor *d)
 {
     const struct mr_attribute *dims = mr_attribute_of(d, CUDNN_ATTR_TENSOR_DIMENSIONS);
@@ -130,6 +152,8 @@ struct mr_tensor mr_backend_tensor(const struct mr_descriptor *d)
         t.dim[i] = ((const int64_t *)dims->elements)[i];
         t.stride[i] = ((const int64_t *)strides->elements)[i];
     }
+    if (mr_attribute_number(d, CUDNN_ATTR_TENSOR_IS_VIRTUAL, 0) && overlaps(&t))
+        mr_tensor_pack(&t, false);
     return t;
 }
 

@@ -47,7 +47,8 @@ struct mr_descriptor *mr_attribute_descriptor(const struct mr_descriptor *d, cud
 /* The operations of a plan's graph: from its engine configuration, its engine, its graph. */
 const struct mr_attribute *mr_plan_operations(const struct mr_descriptor *plan);
 
-/* A tensor's descriptor as a tensor. */
+/* A tensor's descriptor as a tensor. A virtual tensor whose strides would put two elements into one place is packed:
+ * only the graph's operations see it, and attention's gradients have one. */
 struct mr_tensor mr_backend_tensor(const struct mr_descriptor *d);
 
 #endif

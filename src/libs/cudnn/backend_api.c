@@ -6,6 +6,7 @@
 #include "cudnn_impl.h"
 #include "libs/cudnn/backend.h"
 #include "libs/cudnn/graph.h"
+#include "libs/cudnn/plan_text.h"
 
 /* Which names an attribute of a descriptor's type may have: hundreds, one after the other. */
 static const struct {
@@ -119,6 +120,34 @@ static cudnnStatus_t check_of_tensor(const struct mr_form *form, cudnnBackendAtt
     return CUDNN_STATUS_SUCCESS;
 }
 
+/* Attributes with several elements, whose type must be right for them to be read. */
+static cudnnStatus_t check_of_several(const struct mr_form *form, cudnnBackendAttributeName_t name,
+                                      cudnnBackendAttributeType_t type)
+{
+    cudnnBackendAttributeType_t wanted_type = type;
+    switch ((int)name) {
+    case CUDNN_ATTR_OPERATIONGRAPH_OPS:
+    case CUDNN_ATTR_OPERATION_CONCAT_INPUT_DESCS:
+        wanted_type = CUDNN_TYPE_BACKEND_DESCRIPTOR;
+        break;
+    case CUDNN_ATTR_CONVOLUTION_DILATIONS:
+    case CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES:
+    case CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS:
+    case CUDNN_ATTR_CONVOLUTION_POST_PADDINGS:
+    case CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS:
+        wanted_type = CUDNN_TYPE_INT64;
+        break;
+    case CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS:
+        wanted_type = CUDNN_TYPE_VOID_PTR;
+        break;
+    default:
+        break;
+    }
+    MR_WANT(type == wanted_type, CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "attribute %d has type %d", (int)name,
+            (int)wanted_type);
+    return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t mr_cudnn_BackendSetAttribute(const struct mr_form *form, cudnnBackendDescriptor_t descriptor,
                                            cudnnBackendAttributeName_t attributeName,
                                            cudnnBackendAttributeType_t attributeType, int64_t elementCount,
@@ -135,6 +164,7 @@ cudnnStatus_t mr_cudnn_BackendSetAttribute(const struct mr_form *form, cudnnBack
             "there are no attributes of type %d", (int)attributeType);
     if (d->type == CUDNN_BACKEND_TENSOR_DESCRIPTOR)
         MR_STEP(check_of_tensor(form, attributeName, attributeType, elementCount));
+    MR_STEP(check_of_several(form, attributeName, attributeType));
     for (int64_t i = 0; attributeType == CUDNN_TYPE_BACKEND_DESCRIPTOR && i < elementCount; i++) {
         const struct mr_descriptor *other = ((struct mr_descriptor *const *)arrayOfElements)[i];
         MR_WANT(other, CUDNN_STATUS_BAD_PARAM, "descriptor %lld is NULL", (long long)i);
@@ -241,11 +271,61 @@ static cudnnStatus_t check_graph(const struct mr_form *form, const struct mr_des
     return CUDNN_STATUS_SUCCESS;
 }
 
+/* ---- plans from text: their descriptors are made as a program would make them ---- */
+
+static cudnnStatus_t make_created(const void *form, cudnnBackendDescriptorType_t type, struct mr_descriptor **made)
+{
+    cudnnBackendDescriptor_t descriptor;
+    MR_STEP(mr_cudnn_BackendCreateDescriptor(form, type, &descriptor));
+    *made = descriptor;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+static cudnnStatus_t make_set(const void *form, struct mr_descriptor *d, cudnnBackendAttributeName_t name,
+                              cudnnBackendAttributeType_t type, int64_t count, const void *elements)
+{
+    return mr_cudnn_BackendSetAttribute(form, d, name, type, count, elements);
+}
+
+static cudnnStatus_t make_final(const void *form, struct mr_descriptor *d)
+{
+    return mr_cudnn_BackendFinalize(form, d);
+}
+
+/* A plan that is given as text gets the configuration that the text describes, unless it has one. */
+static cudnnStatus_t configure_by_text(const struct mr_form *form, struct mr_descriptor *plan)
+{
+    const struct mr_attribute *text = mr_attribute_of(plan, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+    if (!text || mr_attribute_of(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG))
+        return CUDNN_STATUS_SUCCESS;
+    MR_WANT(text->type == CUDNN_TYPE_CHAR, CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "the text has type %d",
+            (int)text->type);
+    const struct mr_plan_maker maker = {form->name, form, make_created, make_set, make_final};
+    struct mr_descriptor *config;
+    MR_STEP(mr_plan_of_text(&maker, text->elements, (size_t)text->count, &config));
+    bool done =
+        mr_attribute_put(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &config);
+    mr_descriptor_drop(config);
+    MR_WANT(done, CUDNN_STATUS_ALLOC_FAILED, "memory is short");
+    return CUDNN_STATUS_SUCCESS;
+}
+
+static cudnnStatus_t finalize_plan(const struct mr_form *form, struct mr_descriptor *d)
+{
+    const struct mr_attribute *operations = mr_plan_operations(d);
+    MR_WANT(operations, CUDNN_STATUS_BAD_PARAM, "the plan's configuration leads to no graph");
+    MR_STEP(mr_plan_make(form->name, operations, &d->plan));
+    d->end_plan = mr_plan_end;
+    return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t mr_cudnn_BackendFinalize(const struct mr_form *form, cudnnBackendDescriptor_t descriptor)
 {
     struct mr_descriptor *d = descriptor;
     MR_WANT(descriptor, CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "descriptor is NULL");
     MR_WANT(!d->is_final, CUDNN_STATUS_BAD_PARAM, "the descriptor is final already");
+    if (d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)
+        MR_STEP(configure_by_text(form, d));
     MR_STEP(check_wanted(form, d));
     switch ((int)d->type) {
     case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
@@ -261,13 +341,9 @@ cudnnStatus_t mr_cudnn_BackendFinalize(const struct mr_form *form, cudnnBackendD
                 "the only engine is number 0");
         break;
     }
-    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR: {
-        const struct mr_attribute *operations = mr_plan_operations(d);
-        MR_WANT(operations, CUDNN_STATUS_BAD_PARAM, "the plan's configuration leads to no graph");
-        MR_STEP(mr_plan_make(form->name, operations, &d->plan));
-        d->end_plan = mr_plan_end;
+    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
+        MR_STEP(finalize_plan(form, d));
         break;
-    }
     default:
         break;
     }
@@ -325,6 +401,23 @@ static bool number_of(cudnnBackendAttributeName_t name, int64_t *number)
     }
 }
 
+/* A plan as text, with the zero byte at its end. */
+static cudnnStatus_t give_text(const struct mr_form *form, const struct mr_descriptor *plan,
+                               cudnnBackendAttributeType_t type, int64_t room, int64_t *count, void *to)
+{
+    MR_WANT(type == CUDNN_TYPE_CHAR, CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "the text has type %d",
+            (int)CUDNN_TYPE_CHAR);
+    char *text = mr_plan_text(plan);
+    MR_WANT(text, CUDNN_STATUS_ALLOC_FAILED, "memory is short");
+    int64_t length = (int64_t)strlen(text) + 1;
+    if (to && room > 0)
+        memcpy(to, text, (size_t)(room < length ? room : length));
+    if (count)
+        *count = length;
+    free(text);
+    return CUDNN_STATUS_SUCCESS;
+}
+
 cudnnStatus_t mr_cudnn_BackendGetAttribute(const struct mr_form *form, cudnnBackendDescriptor_t const descriptor,
                                            cudnnBackendAttributeName_t attributeName,
                                            cudnnBackendAttributeType_t attributeType, int64_t requestedElementCount,
@@ -336,9 +429,10 @@ cudnnStatus_t mr_cudnn_BackendGetAttribute(const struct mr_form *form, cudnnBack
     MR_WANT(d->is_final, CUDNN_STATUS_NOT_INITIALIZED, "the descriptor is not final");
     MR_WANT(has_name(d->type, attributeName), CUDNN_STATUS_BAD_PARAM, "descriptors of type %d have no attribute %d",
             (int)d->type, (int)attributeName);
-    MR_WANT(attributeName != CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION &&
-                attributeName != CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION,
-            CUDNN_STATUS_NOT_SUPPORTED, "plans can't be written as text");
+    MR_WANT(attributeName != CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION, CUDNN_STATUS_NOT_SUPPORTED,
+            "caches of kernels can't be written as text");
+    if (attributeName == CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION)
+        return give_text(form, d, attributeType, requestedElementCount, elementCount, arrayOfElements);
     bool room = arrayOfElements && requestedElementCount > 0;
     const struct mr_attribute *a = mr_attribute_of(d, attributeName);
     if (d->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR && attributeName == CUDNN_ATTR_ENGINEHEUR_RESULTS) {

@@ -30,8 +30,11 @@ void *mr_given_place(const struct mr_descriptor *pack, int64_t uid)
 
 cudnnStatus_t mr_going_tensor(struct mr_going *going, const struct mr_descriptor *d, struct mr_tensor *t, void **at)
 {
-    *t = mr_backend_tensor(d);
     *at = NULL;
+    if (d->type != CUDNN_BACKEND_TENSOR_DESCRIPTOR)
+        return mr_dnn_bad(going->function, CUDNN_STATUS_BAD_PARAM, "a descriptor of type %d is no tensor",
+                          (int)d->type);
+    *t = mr_backend_tensor(d);
     if (!going->pack)
         return CUDNN_STATUS_SUCCESS;
     int64_t uid = mr_attribute_number(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products of matrices in graphs: the last two dimensions are the matrices, those before them batches, which an
- * operand may have once for all.
+ * operand may have once for all, or once for each group of the result's.
  *
  * The shared product (libs/math/product.h) goes by columns. C by rows is its transpose by columns, so the operands
  * change places. A matrix whose elements are contiguous in neither dimension is copied into the operation's own space
@@ -97,6 +97,19 @@ static int64_t step_of(const struct mr_tensor *t, int i)
     return t->dim[i] == 1 ? 0 : t->stride[i];
 }
 
+/* Whether the operand has one matrix for each group of several of the result's along the dimension, as the keys of
+ * attention by groups. */
+static bool is_grouped(const struct mr_tensor *t, const struct mr_tensor *c, int i)
+{
+    return t->dim[i] > 1 && t->dim[i] < c->dim[i];
+}
+
+/* Where the operand's matrix is for the result's `index`th along the dimension. */
+static int64_t place_along(const struct mr_tensor *t, const struct mr_tensor *c, int i, int64_t index)
+{
+    return index / (c->dim[i] / t->dim[i]) * step_of(t, i);
+}
+
 cudnnStatus_t mr_operation_matmul(struct mr_going *going, const struct mr_descriptor *op)
 {
     struct mr_tensor a, b, c;
@@ -109,7 +122,7 @@ cudnnStatus_t mr_operation_matmul(struct mr_going *going, const struct mr_descri
     int n = c.n, r = n - 2, q = n - 1;
     bool fits = n >= 2 && a.n == n && b.n == n && a.dim[r] == c.dim[r] && b.dim[q] == c.dim[q] && a.dim[q] == b.dim[r];
     for (int i = 0; i < r && fits; i++)
-        fits = (a.dim[i] == c.dim[i] || a.dim[i] == 1) && (b.dim[i] == c.dim[i] || b.dim[i] == 1);
+        fits = c.dim[i] % a.dim[i] == 0 && c.dim[i] % b.dim[i] == 0;
     if (!fits)
         return mr_dnn_bad(going->function, CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "a product: the matrices don't fit");
     struct mr_product p = {.function = going->function,
@@ -149,21 +162,24 @@ cudnnStatus_t mr_operation_matmul(struct mr_going *going, const struct mr_descri
     const struct mr_tensor *left = turned ? &a : &b, *right = turned ? &b : &a;
     const char *left_at = turned ? a_at : b_at, *right_at = turned ? b_at : a_at;
     int64_t outer = 1;
-    if (n >= 3) {
+    int loops =
+        r; /* dimensions of the batch that are gone through one by one: all but the last, if that has even steps */
+    if (n >= 3 && !is_grouped(&a, &c, r - 1) && !is_grouped(&b, &c, r - 1)) {
+        loops = r - 1;
         p.batch = c.dim[r - 1];
         p.a.stride = step_of(left, r - 1);
         p.b.stride = step_of(right, r - 1);
         p.c.stride = c.stride[r - 1];
     }
-    for (int i = 0; i < r - 1; i++)
+    for (int i = 0; i < loops; i++)
         outer *= c.dim[i];
     for (int64_t o = 0; o < outer && going->pack; o++) {
         int64_t rest = o, la = 0, ra = 0, ca = 0;
-        for (int i = r - 2; i >= 0; i--) {
+        for (int i = loops - 1; i >= 0; i--) {
             int64_t index = rest % c.dim[i];
             rest /= c.dim[i];
-            la += index * step_of(left, i);
-            ra += index * step_of(right, i);
+            la += place_along(left, &c, i, index);
+            ra += place_along(right, &c, i, index);
             ca += index * c.stride[i];
         }
         p.a.at = left_at + la * (int64_t)mr_dnn_size(left->type);

@@ -2,6 +2,8 @@
 /* Operations of graphs: convolutions, element by element, reductions, and what moves tensors. */
 #include "libs/cudnn/operations.h"
 
+#include <string.h>
+
 #include "libs/cudnn/conv.h"
 #include "libs/cudnn/kinds.h"
 #include "libs/cudnn/pointwise.h"
@@ -186,7 +188,9 @@ static cudnnStatus_t submit_copy(struct mr_going *going, const struct mr_tensor 
     return mr_going_submit(going, mr_pointwise_prepare(&p), mr_pointwise_run, &p, sizeof p);
 }
 
-/* The same elements in another shape: both tensors are gone through in the order of their dimensions. */
+/* Reshapes. cuDNN's give the same memory other dimensions and strides, so that attention's graphs transpose with them:
+ * an element keeps its distance from the beginning. Where the two tensors don't cover the same memory, both are gone
+ * through in the order of their dimensions. */
 struct reshape {
     struct mr_tensor x, y;
     const void *x_at;
@@ -216,6 +220,44 @@ static void run_reshape(void *record, uint64_t first, uint64_t end)
     }
 }
 
+/* The dimensions of more than one element, by their strides, the widest first. How many. */
+static int by_stride(const struct mr_tensor *t, int64_t (*sorted)[2])
+{
+    int count = 0;
+    for (int i = 0; i < t->n; i++) {
+        int at = count;
+        if (t->dim[i] == 1)
+            continue;
+        for (count++; at > 0 && sorted[at - 1][0] < t->stride[i]; at--)
+            memcpy(sorted[at], sorted[at - 1], sizeof *sorted);
+        sorted[at][0] = t->stride[i];
+        sorted[at][1] = t->dim[i];
+    }
+    return count;
+}
+
+static bool has_no_gaps(int64_t (*sorted)[2], int count)
+{
+    int64_t next = 1;
+    for (int i = count - 1; i >= 0; i--) {
+        if (sorted[i][0] != next)
+            return false;
+        next *= sorted[i][1];
+    }
+    return true;
+}
+
+/* Whether tensors of as many elements reach the same memory: without gaps, or with the same dimensions in another
+ * order. */
+static bool covers_the_same(const struct mr_tensor *x, const struct mr_tensor *y)
+{
+    int64_t a[CUDNN_DIM_MAX][2], b[CUDNN_DIM_MAX][2];
+    int of_x = by_stride(x, a), of_y = by_stride(y, b);
+    if (of_x == of_y && memcmp(a, b, (size_t)of_x * sizeof *a) == 0)
+        return true;
+    return has_no_gaps(a, of_x) && has_no_gaps(b, of_y);
+}
+
 static cudnnStatus_t reshape(struct mr_going *going, const struct mr_descriptor *op)
 {
     struct reshape r;
@@ -224,8 +266,11 @@ static cudnnStatus_t reshape(struct mr_going *going, const struct mr_descriptor 
     MR_STEP(mr_going_take(going, op, CUDNN_ATTR_OPERATION_RESHAPE_YDESC, &r.y, &y));
     if (mr_tensor_count(&r.x) != mr_tensor_count(&r.y))
         return bad_shape(going, "a reshape");
-    if (mr_tensor_same(&r.x, &r.y))
-        return submit_copy(going, &r.x, x, &r.y, y);
+    if (covers_the_same(&r.x, &r.y)) {
+        struct mr_tensor seen = r.y;
+        seen.type = r.x.type;
+        return submit_copy(going, &seen, x, &r.y, y);
+    }
     r.x_at = x;
     r.y_at = y;
     return mr_going_submit(going, mr_parts_of((uint64_t)mr_tensor_count(&r.y), MOVED), run_reshape, &r, sizeof r);

@@ -216,8 +216,10 @@ static bool whole(const struct mr_descriptor *d, cudnnBackendAttributeName_t nam
         *to = f.denominator ? f.numerator / f.denominator : 0;
         return f.denominator && f.numerator % f.denominator == 0;
     }
+    if (a->type != CUDNN_TYPE_INT64)
+        return false;
     *to = ((const int64_t *)a->elements)[i];
-    return a->type == CUDNN_TYPE_INT64;
+    return true;
 }
 
 cudnnStatus_t mr_operation_resample(struct mr_going *going, const struct mr_descriptor *op)
