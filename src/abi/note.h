@@ -29,6 +29,8 @@ enum {
     MR_SITE_ATOMIC = 1u << 2,
     MR_SITE_PARTS = 1u << 4, /* the next MR_SITE_PARTS_MORE sites are the same one: for runs of several parts of a warp,
                                 as where it is several rows */
+    MR_SITE_WAY = 1u << 5, /* a load whose value says which way the lane goes; */
+    MR_SITE_PLACE = 1u << 6, /* where it accesses memory */
     MR_SITE_GENERIC = 1u << 3, /* addresses may turn out to be of shared or local memory, or of parameters */
 };
 

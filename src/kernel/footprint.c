@@ -195,13 +195,16 @@ static void give_set(struct mr_touched *set, uint32_t place, uint32_t how, struc
  * NULL: each by itself. */
 static void give_sets(struct mr_part *parts, bool first, struct place *places, struct giver *giver)
 {
-    uint32_t more = first ? MR_ACCESS_FIRST : 0;
     size_t count = 0;
     for (struct mr_part *part = parts; part; part = part->next)
         for (uint32_t i = 0; i < part->code->sites->count; i++) {
-            struct place place = {
-                first ? &part->first[i] : &part->touched[i], part->code->places ? part->code->places[i] : i,
-                more | (part->code->sites->site[i].flags & (MR_ACCESS_READ | MR_ACCESS_WRITE | MR_ACCESS_ATOMIC))};
+            uint32_t flags = part->code->sites->site[i].flags;
+            struct place place = {first ? &part->first[i] : &part->touched[i],
+                                  part->code->places ? part->code->places[i] : i,
+                                  flags & (MR_ACCESS_READ | MR_ACCESS_WRITE | MR_ACCESS_ATOMIC)};
+            if (first)
+                place.how |= MR_ACCESS_FIRST | (flags & MR_SITE_WAY ? MR_ACCESS_WAY : 0u) |
+                             (flags & MR_SITE_PLACE ? MR_ACCESS_PLACE : 0u);
             if (mr_touched_is_empty(place.set))
                 continue; /* most sites of large kernels */
             if (places) {

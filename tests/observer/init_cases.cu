@@ -56,6 +56,34 @@ __global__ void count_all(int *to)
     atomicAdd(to, 1);
 }
 
+__global__ void branch_by(int *to, const int *flags)
+{
+    if (flags[threadIdx.x] > 7)
+        atomicAdd(to, 1);
+}
+
+/* As many rounds as the bytes say, up to the first that is 0. */
+__global__ void loop_by(int *to, const bool *more)
+{
+    int rounds = 0;
+    while (*(const volatile bool *)(more + rounds))
+        rounds++;
+    *to = rounds;
+}
+
+__global__ void gather(int *to, const int *from, const int *index)
+{
+    to[threadIdx.x] = from[index[threadIdx.x]];
+}
+
+/* Reads all, and uses what is there. */
+__global__ void choose(int *to, const int *from, int count)
+{
+    int here = from[threadIdx.x], value = (int)threadIdx.x < count ? here : 0;
+    if (value > 7)
+        atomicAdd(to, 1);
+}
+
 __global__ void add_one(int *to)
 {
     to[threadIdx.x] += 1;
@@ -201,6 +229,40 @@ static void counter()
     CHECK(cudaMemcpy(host, a, 4, cudaMemcpyDeviceToHost));
 }
 
+/* A kernel goes by what nobody has written. */
+static void branch()
+{
+    int *a = device(1024), *b = device(4);
+    CHECK(cudaMemset(b, 0, 4));
+    fill<<<1, 256>>>(a, mended ? 256 : 200);
+    branch_by<<<1, 256>>>(b, a);
+}
+
+static void loop()
+{
+    int *a = device(4), *b = device(4);
+    CHECK(cudaMemset(a, 1, 3));
+    if (mended)
+        CHECK(cudaMemset((char *)a + 3, 0, 1));
+    loop_by<<<1, 1>>>(b, (const bool *)a);
+}
+
+static void index()
+{
+    int *a = device(1024), *b = device(64), *c = device(64);
+    fill<<<1, 256>>>(a, 256);
+    fill<<<1, 16>>>(b, mended ? 16 : 12);
+    gather<<<1, 16>>>(c, a, b);
+}
+
+static void chosen()
+{
+    int *a = device(1024), *b = device(4);
+    CHECK(cudaMemset(b, 0, 4));
+    fill<<<1, 256>>>(a, mended ? 256 : 200);
+    choose<<<1, 256>>>(b, a, 200);
+}
+
 /* A sum into memory of which a part was never set: the kernel reads before it writes. */
 static void added()
 {
@@ -283,7 +345,8 @@ int main(int count, char **arguments)
         void (*run)();
     } all[] = {{"tail", tail},       {"holes", holes}, {"one_byte", one_byte}, {"padding", padding},
                {"travels", travels}, {"pool", pool},   {"graph", graph},       {"read", read},
-               {"counter", counter}, {"added", added}, {"exchanged", exchanged}, {"texels", texels},
+               {"counter", counter}, {"branch", branch}, {"loop", loop},
+               {"index", index}, {"chosen", chosen}, {"added", added}, {"exchanged", exchanged}, {"texels", texels},
                {"mapped", mapped}, {"ordinary", ordinary}};
     mended = count > 2 && std::strcmp(arguments[2], "mended") == 0;
     for (const auto &one : all)

@@ -32,6 +32,10 @@ CASES = {
     "graph": [("unwritten-copy", 4, 396, 400, 2)],
     "read": [("unwritten-read", 224, 800, 1024, 1)],
     "counter": [("unwritten-read", 4, 0, 4, 1)],
+    "branch": [("unwritten-branch", 224, 800, 1024, 1)],
+    "loop": [("unwritten-branch", 1, 3, 4, 1)],
+    "index": [("unwritten-address", 16, 48, 64, 1)],
+    "chosen": [("unwritten-read", 224, 800, 1024, 1)],
     "added": [("unwritten-read", 224, 800, 1024, 1)],
     "exchanged": [("unwritten-read", 128, 0, 256, 1)],
     "texels": [("unwritten-read", 256, 0, 1024, 1)],
@@ -96,6 +100,12 @@ class Init(unittest.TestCase):
         self.assertIn(f"init_cases.cu:{line_of('to[threadIdx.x] = from[threadIdx.x];')}: init: note: kernel 'copy(int*, int const*)' reads 224 bytes "
                       "that nothing has written [unwritten-read]", text)
         self.assertIn("millrace check: 0 findings, 1 note\n", text)
+        text = self.check("branch", form="text")
+        self.assertIn(f"init_cases.cu:{line_of('if (flags[threadIdx.x] > 7)')}: init: kernel 'branch_by(int*, int const*)' branches by 224 bytes "
+                      "that nothing has written [unwritten-branch]", text)
+        text = self.check("index", form="text")
+        self.assertIn("init: kernel 'gather(int*, int const*, int const*)' accesses memory at an address that it makes of 16 bytes "
+                      "that nothing has written [unwritten-address]", text)
         text = self.check("tail", form="text")
         self.assertIn("init: the copy by cuMemcpyDtoH brings 224 bytes to the host that nothing has written [unwritten-copy]", text)
         self.assertIn("millrace check: 1 finding\n", text)

@@ -433,6 +433,8 @@ static CUresult step(struct run *run, int index)
                     op->salt);
         return CUDA_SUCCESS;
     case OP_CHECK:
+        if (run_program_number)
+            (void)cuDriverGetVersion(&version);
         check(run, index);
         return CUDA_SUCCESS;
     case OP_POST:

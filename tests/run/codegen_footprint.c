@@ -26,6 +26,8 @@
 /* A buffer that kernels get. `wanted` and `noted` have bits of enum mr_access_how for each byte. */
 static unsigned char *buffer, *wanted, *noted, *first;
 static unsigned boxes;
+/* What reads in each page of the buffer decide, of those that come first: MR_ACCESS_WAY, MR_ACCESS_PLACE. */
+static uint32_t decided[ROOM / 4096];
 static bool rough;
 /* Bytes of other memory that were noted: by how. */
 static uint64_t others[16];
@@ -39,6 +41,8 @@ static void take(const struct mr_access *box, const struct mr_site *site)
     if (box->how & MR_ACCESS_FIRST) {
         boxes--;
         assert_true(box->how & R && mr_observes(MR_OBSERVE_FIRST) && box->width);
+        if (box->first - (uintptr_t)buffer < ROOM)
+            decided[(box->first - (uintptr_t)buffer) / 4096] |= box->how & (MR_ACCESS_WAY | MR_ACCESS_PLACE);
         for (size_t row = 0; box->first - (uintptr_t)buffer < ROOM && row < box->rows; row++)
             memset(first + (box->first + row * box->pitch - (uintptr_t)buffer), 1, box->width);
         return;
@@ -60,6 +64,7 @@ static void begin(void)
     memset(wanted, 0, ROOM);
     memset(noted, 0, ROOM);
     memset(first, 0, ROOM);
+    memset(decided, 0, sizeof decided);
     memset(others, 0, sizeof others);
     boxes = 0;
     rough = false;
@@ -492,7 +497,21 @@ static const char first_ptx[] = HEAD
     ".visible .entry count(.param .u64 to)\n{\n"
     ".reg .u32 %r<6>; .reg .u64 %d<6>;\n"
     "ld.param.u64 %d1, [to]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 16; add.u64 %d3, %d1, %d2;\n"
-    "st.global.u32 [%d3+64], %r1; atom.global.add.u32 %r2, [%d3+64], 1; atom.global.add.u32 %r2, [%d1], 1; ret;\n}\n";
+    "st.global.u32 [%d3+64], %r1; atom.global.add.u32 %r2, [%d3+64], 1; atom.global.add.u32 %r2, [%d1], 1; ret;\n}\n"
+    /* In each of five pages a load that decides: a way; a place; nothing for certain; a way by a bit of a byte; no more
+     * once its register has another value. */
+    ".visible .entry decide(.param .u64 to)\n{\n"
+    ".reg .u32 %r<9>; .reg .u64 %d<6>; .reg .pred %p, %q;\n"
+    "ld.param.u64 %d1, [to]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2;\n"
+    "ld.global.u32 %r2, [%d3]; add.u32 %r2, %r2, 1; setp.gt.u32 %p, %r2, 5; @%p bra ON;\n"
+    "st.global.u32 [%d3+32768], %r1;\n"
+    "ON: ld.global.u32 %r3, [%d3+4096]; mul.wide.u32 %d4, %r3, 4; add.u64 %d4, %d1, %d4;\n"
+    "ld.global.u32 %r4, [%d4+24576]; st.global.u32 [%d3+40960], %r4;\n"
+    "ld.global.u32 %r5, [%d3+8192]; setp.lt.u32 %q, %r1, 7; selp.u32 %r5, %r5, 0, %q; setp.eq.u32 %p, %r5, 9;\n"
+    "@%p bra FAR;\nst.global.u32 [%d3+49152], %r1;\n"
+    "FAR: ld.global.u8 %r6, [%d3+12288]; and.b32 %r6, %r6, 1; setp.ne.u32 %p, %r6, 0; @%p bra END;\n"
+    "ld.global.u32 %r7, [%d3+16384]; st.global.u32 [%d3+57344], %r7; mov.u32 %r7, %r1; setp.gt.u32 %p, %r7, 3;\n"
+    "@%p bra END;\nst.global.u32 [%d3+61440], %r1;\nEND: ret;\n}\n";
 
 static void test_first(void **state)
 {
@@ -514,6 +533,16 @@ static void test_first(void **state)
             rig_run(rig, "count", 1, threads, &to, sizeof to);
             for (unsigned i = 0; i < ROOM; i++)
                 assert_int_equal(first[i], mr_observes(MR_OBSERVE_FIRST) && i >= 256 && i < 260);
+            begin();
+            memset(buffer, 0, 65536);
+            to -= 256;
+            rig_run(rig, "decide", 1, threads, &to, sizeof to);
+            to += 256;
+            for (unsigned i = 0; i < ROOM / 4096; i++)
+                assert_int_equal(decided[i], !mr_observes(MR_OBSERVE_FIRST) ? 0
+                                             : i == 0 || i == 3             ? MR_ACCESS_WAY
+                                             : i == 1                       ? MR_ACCESS_PLACE
+                                                                            : 0);
         }
     rig_close(rig);
 }

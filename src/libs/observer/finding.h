@@ -35,12 +35,14 @@ enum mr_finding_kind {
     MR_FINDING_UNWRITTEN_COPY, /* bytes are copied to the host that nothing has written */
     MR_FINDING_UNWRITTEN_PADDING, /* the same, of bytes that may be the padding of structures; a note */
     MR_FINDING_UNWRITTEN_READ, /* a kernel, or a stream's wait, reads such bytes; a note */
+    MR_FINDING_UNWRITTEN_BRANCH, /* a kernel goes one way or another by such bytes; */
+    MR_FINDING_UNWRITTEN_ADDRESS, /* accesses memory by them */
     MR_FINDING_KINDS
 };
 
 /* "race", "host-race", "host-function-race", "unordered-use", "early-free", "use-after-free", "out-of-bounds",
  * "freed-memory", "host-pointer", "wild-pointer", "misaligned", "device-pointer", "leak", "unwritten-copy",
- * "unwritten-padding", "unwritten-read": for files and options. */
+ * "unwritten-padding", "unwritten-read", "unwritten-branch", "unwritten-address": for files and options. */
 const char *obs_finding_kind_name(enum mr_finding_kind kind);
 
 /* "race", "mem", "init" */

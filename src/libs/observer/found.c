@@ -37,6 +37,8 @@ const char *obs_finding_kind_name(enum mr_finding_kind kind)
         [MR_FINDING_UNWRITTEN_COPY] = "unwritten-copy",
         [MR_FINDING_UNWRITTEN_PADDING] = "unwritten-padding",
         [MR_FINDING_UNWRITTEN_READ] = "unwritten-read",
+        [MR_FINDING_UNWRITTEN_BRANCH] = "unwritten-branch",
+        [MR_FINDING_UNWRITTEN_ADDRESS] = "unwritten-address",
     };
     return names[kind];
 }

@@ -6,7 +6,8 @@
  * wrote them; these are compared with the map as it was before.
  *
  * A copy from device memory to device memory brings bytes that nobody has written along. One to the host's memory is a
- * finding. A kernel that reads such bytes need not use what it reads, so that is a note.
+ * finding. A kernel that reads such bytes need not use what it reads, so that is a note; it is a finding if the kernel
+ * branches by what it reads, or makes an address of it, for certain.
  *
  * Some things can't be seen, and memory counts as written then: what works of libraries write (they tell of no
  * accesses), and what other processes write into memory that is shared with them. */
@@ -317,13 +318,21 @@ static void report(const struct mr_observed_work *work, const struct going *goin
     obs_mem_note(work, going->operation, kind, box, &piece, &view);
 }
 
+/* By what the kernel does with what it reads. */
+static enum mr_finding_kind kind_of(uint32_t how)
+{
+    return how & MR_ACCESS_WAY     ? MR_FINDING_UNWRITTEN_BRANCH
+           : how & MR_ACCESS_PLACE ? MR_FINDING_UNWRITTEN_ADDRESS
+                                   : MR_FINDING_UNWRITTEN_READ;
+}
+
 static void report_reads(const struct mr_observed_work *work, const struct going *going, const struct part *part)
 {
     struct obs_run run;
     size_t first, end, gap, gap_end;
     for (uintptr_t at = part->shape.first; next_run(part, at, &run, &first, &end); at = run.end)
         if (part->box.how & MR_ACCESS_FIRST)
-            report(work, going, MR_FINDING_UNWRITTEN_READ, &part->box, part->generation, run.first, run.end);
+            report(work, going, kind_of(part->box.how), &part->box, part->generation, run.first, run.end);
         else
             for (size_t from = first; obs_written_gap(part->written, from, end, &gap, &gap_end); from = gap_end)
                 report(work, going, MR_FINDING_UNWRITTEN_READ, &part->box, part->generation, run.first + (gap - first),

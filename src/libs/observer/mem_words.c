@@ -50,6 +50,42 @@ static void say_outside(const struct mr_finding *finding, char *detail, char *mi
     }
 }
 
+/* Of the tool init. */
+static void say_unwritten(const struct mr_finding *finding, char *detail, char *missing, char *advice)
+{
+    const char *how = touches(&finding->later), *s = ends(finding->touched);
+    uint64_t bytes = finding->touched;
+    switch (finding->kind) {
+    case MR_FINDING_UNWRITTEN_COPY:
+    case MR_FINDING_UNWRITTEN_PADDING:
+        DETAIL("brings %" PRIu64 " byte%s to the host that nothing has written", bytes, s);
+        MISSING("no kernel, copy or fill has written %s", finding->kind == MR_FINDING_UNWRITTEN_COPY
+                                                              ? "these bytes since the memory was allocated"
+                                                              : "these bytes, which may be the padding of structures");
+        ADVICE("%s", finding->kind == MR_FINDING_UNWRITTEN_COPY
+                         ? "set the memory before (cudaMemset), or copy only what has been written"
+                         : "nothing, if they are padding; else write them before");
+        break;
+    case MR_FINDING_UNWRITTEN_READ:
+        DETAIL("%s %" PRIu64 " byte%s that nothing has written", how, bytes, s);
+        MISSING("no kernel, copy or fill has written these bytes since the memory was allocated");
+        ADVICE("set the memory before (cudaMemset), if what is read there matters");
+        break;
+    case MR_FINDING_UNWRITTEN_BRANCH:
+        DETAIL("branches by %" PRIu64 " byte%s that nothing has written", bytes, s);
+        MISSING("no kernel, copy or fill has written these bytes since the memory was allocated");
+        ADVICE("set the memory before (cudaMemset): which way the kernel goes is left to chance");
+        break;
+    case MR_FINDING_UNWRITTEN_ADDRESS:
+        DETAIL("accesses memory at an address that it makes of %" PRIu64 " byte%s that nothing has written", bytes, s);
+        MISSING("no kernel, copy or fill has written these bytes since the memory was allocated");
+        ADVICE("set the memory before (cudaMemset): where the kernel reads or writes is left to chance");
+        break;
+    default:
+        break;
+    }
+}
+
 void obs_mem_words(const struct mr_finding *finding, char detail[OBS_ADVICE_ROOM], char missing[OBS_ADVICE_ROOM],
                    char advice[OBS_ADVICE_ROOM])
 {
@@ -100,18 +136,10 @@ void obs_mem_words(const struct mr_finding *finding, char detail[OBS_ADVICE_ROOM
         break;
     case MR_FINDING_UNWRITTEN_COPY:
     case MR_FINDING_UNWRITTEN_PADDING:
-        DETAIL("brings %" PRIu64 " byte%s to the host that nothing has written", bytes, s);
-        MISSING("no kernel, copy or fill has written %s", finding->kind == MR_FINDING_UNWRITTEN_COPY
-                                                              ? "these bytes since the memory was allocated"
-                                                              : "these bytes, which may be the padding of structures");
-        ADVICE("%s", finding->kind == MR_FINDING_UNWRITTEN_COPY
-                         ? "set the memory before (cudaMemset), or copy only what has been written"
-                         : "nothing, if they are padding; else write them before");
-        break;
     case MR_FINDING_UNWRITTEN_READ:
-        DETAIL("%s %" PRIu64 " byte%s that nothing has written", how, bytes, s);
-        MISSING("no kernel, copy or fill has written these bytes since the memory was allocated");
-        ADVICE("set the memory before (cudaMemset), if what is read there matters");
+    case MR_FINDING_UNWRITTEN_BRANCH:
+    case MR_FINDING_UNWRITTEN_ADDRESS:
+        say_unwritten(finding, detail, missing, advice);
         break;
     default:
         DETAIL("makes %" PRIu64 " allocation%s of %" PRIu64 " bytes in all that nobody frees", finding->further + 1,

@@ -29,6 +29,7 @@
  *   regions.c     kernels whose warps take turns at barriers without stacks
  *   byte_places.c addresses that a byte picks
  *   stack.c       functions that move the stack pointer
+ *   decides.c     loads whose value says which way a lane goes, or where it accesses memory
  *
  * A definition in B must keep the old value of lanes that are not running only
  * if a parked lane may still read it: if the register is live into a block of
@@ -274,6 +275,13 @@ void mr_flow_registers(const struct mr_flow *flow, const struct mr_ptx_inst *ins
 /* After mr_flow_liveness: the registers that are live behind an instruction, into `live`, which is all zeros; none if
  * it can't be reached. */
 void mr_flow_live_after(const struct mr_flow *flow, uint32_t inst, mr_word *live);
+
+/* What a load of a block decides, for certain, whenever it is run; bits. 0: not known. */
+enum mr_flow_decides {
+    MR_FLOW_DECIDES_WAY = 1, /* whether a branch is taken */
+    MR_FLOW_DECIDES_PLACE = 2, /* at which address memory is accessed */
+};
+unsigned mr_flow_decides(const struct mr_flow *flow, uint32_t block, const struct mr_ptx_inst *load);
 
 /* Class of an operand read as a source, and of what an instruction puts into its destinations. */
 struct mr_class mr_flow_operand_class(const struct mr_flow *flow, const struct mr_ptx_operand *operand);

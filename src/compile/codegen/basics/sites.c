@@ -44,10 +44,21 @@ static bool is_same(const struct mr_site *a, const struct mr_site *b)
     return a->bytes == b->bytes && a->width == b->width && a->stride == b->stride && a->flags == b->flags;
 }
 
-uint32_t cg_site(struct cg *g, const struct mr_site *like, unsigned row)
+/* What the instruction, a load, decides by what it reads: MR_SITE_WAY, MR_SITE_PLACE. */
+static uint32_t decides(const struct cg *g, const struct mr_site *site)
+{
+    unsigned decided = (site->flags & (MR_SITE_READ | MR_SITE_WRITE)) == MR_SITE_READ
+                           ? mr_flow_decides(&g->flow, g->now.at, g->now.inst)
+                           : 0;
+    return (decided & MR_FLOW_DECIDES_WAY ? MR_SITE_WAY : 0) | (decided & MR_FLOW_DECIDES_PLACE ? MR_SITE_PLACE : 0);
+}
+
+uint32_t cg_site(struct cg *g, const struct mr_site *given, unsigned row)
 {
     struct cg_unit *unit = g->unit;
     const struct mr_ptx_inst *inst = g->now.inst;
+    struct mr_site made = *given, *like = &made;
+    like->flags |= decides(g, given);
     if (!unit->sites)
         unit->sites = mr_calloc(1, sizeof *unit->sites);
     struct cg_sites *sites = unit->sites;
