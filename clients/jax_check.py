@@ -50,6 +50,42 @@ def operations():
     both("solve", lambda a: jnp.linalg.solve(a + 20 * jnp.eye(48), a), m)
 
 
+def attention():
+    """Attention by cuDNN (implementation="cudnn") beside XLA's own on the CPU, and its gradients: whole, causal, with groups of heads that share keys,
+    with a bias, with sequences of different lengths. The elements have eight bits, so the limit is 3 %."""
+    numbers = np.random.default_rng(2)
+
+    def case(name, heads=4, of_keys=4, bias=None, lengths=None, **options):
+        q = jnp.asarray(numbers.standard_normal((2, 64, heads, 64)), jnp.bfloat16)
+        k, v = (jnp.asarray(numbers.standard_normal((2, 64, of_keys, 64)), jnp.bfloat16) for _ in range(2))
+        if bias:
+            options["bias"] = jnp.asarray(numbers.standard_normal((1, heads, 64, 64)), jnp.bfloat16)
+        if lengths:
+            options["query_seq_lengths"] = options["key_value_seq_lengths"] = jnp.asarray(lengths, jnp.int32)
+        inside = jnp.arange(64)[None, :, None, None] < jnp.asarray(lengths or [64, 64])[:, None, None, None]
+
+        def loss(implementation):
+            def sums(q, k, v):
+                result = jax.nn.dot_product_attention(q, k, v, implementation=implementation, **options)
+                result = jnp.where(inside, result, 0).astype(jnp.float32)
+                return (result ** 2).sum(), result
+            return jax.jit(jax.value_and_grad(sums, (0, 1, 2), has_aux=True))
+
+        assert "fmha" in loss("cudnn").lower(q, k, v).as_text()
+        (_, got), slopes = loss("cudnn")(q, k, v)
+        (_, wanted), right = loss("xla")(q, k, v)
+        for part, a, b in zip(("", "dq", "dk", "dv"), (got, *slopes), (wanted, *right)):
+            a, b = np.asarray(a, "float32"), np.asarray(b, "float32")
+            error = np.max(np.abs(a - b)) / np.max(np.abs(b))
+            assert error <= 0.03, f"attention, {name} {part}: {error}"
+
+    case("whole")
+    case("causal", is_causal=True)
+    case("groups", of_keys=2)
+    case("bias", bias=True)
+    case("lengths", lengths=[40, 64])
+
+
 def weights():
     keys = jax.random.split(jax.random.PRNGKey(0), 9)
     shapes = {"word": (WORDS, WIDTH), "place": (LENGTH, WIDTH), "q": (WIDTH, WIDTH), "k": (WIDTH, WIDTH), "v": (WIDTH, WIDTH),
@@ -119,6 +155,7 @@ def main():
     assert jax.devices()[0].platform == "gpu", jax.devices()
     jax.config.update("jax_default_matmul_precision", "highest")  # products of floats, not of TF32, which GPUs prefer
     operations()
+    attention()
     profile()
     got, wanted = training("cuda"), training("cpu")
     print("losses", [f"{a:.5f}" for a in got], [f"{a:.5f}" for a in wanted])

@@ -97,6 +97,44 @@ static cudnnStatus_t convolution(struct mr_going *going, const struct mr_descrip
 
 /* ---- element by element ---- */
 
+static int64_t uid_of(const struct mr_descriptor *op, cudnnBackendAttributeName_t name)
+{
+    return mr_attribute_number(mr_attribute_descriptor(op, name), CUDNN_ATTR_TENSOR_UNIQUE_ID, 0);
+}
+
+/* The elements along the last dimension; 0 if there is no such tensor. */
+static int64_t row_ends(const struct mr_descriptor *op, cudnnBackendAttributeName_t name)
+{
+    const struct mr_attribute *dims = mr_attribute_of(mr_attribute_descriptor(op, name), CUDNN_ATTR_TENSOR_DIMENSIONS);
+    return dims ? ((const int64_t *)dims->elements)[dims->count - 1] : 0;
+}
+
+/* Whether the operation takes the largest element of its operand from it, or divides the operand by its sum, as a
+ * softmax of single operations does; or whether a power is taken of its difference to one number a row, as the gradient
+ * does with the softmax's statistics. */
+static bool is_of_softmax(const struct mr_going *going, const struct mr_descriptor *op, cudnnPointwiseMode_t mode)
+{
+    int64_t x = uid_of(op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC), b = uid_of(op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
+    cudnnReduceTensorOp_t wanted = mode == CUDNN_POINTWISE_SUB ? CUDNN_REDUCE_TENSOR_MAX : CUDNN_REDUCE_TENSOR_ADD;
+    if (mode != CUDNN_POINTWISE_SUB && mode != CUDNN_POINTWISE_DIV)
+        return false;
+    for (int64_t i = 0; i < going->plan->count; i++) {
+        const struct mr_descriptor *other = going->plan->operations[i];
+        if (other->type == CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR &&
+            uid_of(other, CUDNN_ATTR_OPERATION_REDUCTION_XDESC) == x &&
+            uid_of(other, CUDNN_ATTR_OPERATION_REDUCTION_YDESC) == b)
+            return mr_attribute_number(mr_attribute_descriptor(other, CUDNN_ATTR_OPERATION_REDUCTION_DESC),
+                                       CUDNN_ATTR_REDUCTION_OPERATOR, -1) == (int64_t)wanted;
+        if (mode == CUDNN_POINTWISE_SUB && other->type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR &&
+            uid_of(other, CUDNN_ATTR_OPERATION_POINTWISE_XDESC) == uid_of(op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC) &&
+            mr_attribute_number(mr_attribute_descriptor(other, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR),
+                                CUDNN_ATTR_POINTWISE_MODE, -1) == CUDNN_POINTWISE_EXP)
+            return row_ends(op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC) == 1 &&
+                   row_ends(op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC) > 1;
+    }
+    return false;
+}
+
 static cudnnStatus_t pointwise(struct mr_going *going, const struct mr_descriptor *op)
 {
     const struct mr_descriptor *d = mr_attribute_descriptor(op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
@@ -113,6 +151,7 @@ static cudnnStatus_t pointwise(struct mr_going *going, const struct mr_descripto
     p.softplus_beta = mr_attribute_factor(d, CUDNN_ATTR_POINTWISE_SOFTPLUS_BETA, p.softplus_beta);
     p.swish_beta = mr_attribute_factor(d, CUDNN_ATTR_POINTWISE_SWISH_BETA, p.swish_beta);
     p.axis = (int)mr_attribute_number(d, CUDNN_ATTR_POINTWISE_AXIS, -1);
+    p.is_softmax = is_of_softmax(going, op, p.mode);
     p.alpha = mr_attribute_factor(op, CUDNN_ATTR_OPERATION_POINTWISE_ALPHA1, 1);
     p.alpha_b = mr_attribute_factor(op, CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2, 1);
     /* A summand whose factor is 0 need not be in the variant pack. */
@@ -144,6 +183,14 @@ static cudnnStatus_t pointwise(struct mr_going *going, const struct mr_descripto
 
 static cudnnStatus_t submit_sums(struct mr_going *going, struct mr_sums *s, const void *x, void *y)
 {
+    /* Heads of queries that share a key: neighbours are summed into one element of y. */
+    for (int i = 0; s->x.n == s->y.n && i < s->y.n && s->y.n < CUDNN_DIM_MAX; i++) {
+        int64_t of_x = s->x.dim[i], of_y = s->y.dim[i];
+        if (of_y > 1 && of_y < of_x && of_x % of_y == 0) {
+            mr_tensor_cut(&s->x, i, of_y);
+            mr_tensor_cut(&s->y, i++, of_y);
+        }
+    }
     if (!mr_tensor_spreads(&s->y, &s->x))
         return bad_shape(going, "a reduction");
     s->x_at = x;

@@ -18,6 +18,9 @@ struct mr_pointwise {
     double low, high, slope; /* of relu: the limits, and the slope below the lower one */
     double elu_alpha, softplus_beta, swish_beta;
     int axis; /* whose index is generated */
+    /* Of a softmax's difference and quotient: a row that is masked as a whole has -inf as its largest element and a sum
+     * of 0, and its result is 0. */
+    bool is_softmax;
     bool wide; /* computed in double; mr_pointwise_prepare sets it */
     struct mr_rows rows; /* by the same */
 };

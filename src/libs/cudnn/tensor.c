@@ -115,6 +115,18 @@ static bool joins(const struct mr_tensor *all, const struct mr_tensor *t, int i)
     return t->stride[i] == t->dim[i + 1] * t->stride[i + 1];
 }
 
+void mr_tensor_cut(struct mr_tensor *t, int i, int64_t outer)
+{
+    int64_t dim = t->dim[i], inner = dim % outer == 0 ? dim / outer : 1;
+    for (int k = t->n++; k > i; k--) {
+        t->dim[k] = t->dim[k - 1];
+        t->stride[k] = t->stride[k - 1];
+    }
+    t->dim[i] = dim == 1 ? 1 : outer;
+    t->dim[i + 1] = dim == 1 ? 1 : inner;
+    t->stride[i] = t->stride[i + 1] * t->dim[i + 1];
+}
+
 void mr_tensors_join(struct mr_tensor *const *tensors, int count)
 {
     for (int i = tensors[0]->n - 2; i >= 0; i--) {

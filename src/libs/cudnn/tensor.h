@@ -48,6 +48,10 @@ bool mr_tensor_is_packed(const struct mr_tensor *t);
 /* Strides of a packed tensor: in the order of dimensions, or (`channels_last`) with dimension 1 innermost. */
 void mr_tensor_pack(struct mr_tensor *t, bool channels_last);
 
+/* Cuts dimension i in two: the outer one has `outer` elements. It has a multiple of `outer` elements, `outer` elements,
+ * of which each then stands for all of the inner one, or 1. There is room for one dimension more. */
+void mr_tensor_cut(struct mr_tensor *t, int i, int64_t outer);
+
 /* Joins dimensions that lie one behind the other in every tensor of the list, so that rows are long. The first tensor
  * has all dimensions, the others spread over it. */
 void mr_tensors_join(struct mr_tensor *const *tensors, int count);

@@ -174,16 +174,24 @@ const void *dn_factor(char type, double value)
     return at;
 }
 
-static void say_times(const struct dn *t, double times)
+void dn_read(const struct dn *t, double *to)
 {
     static char host[8 * MOST];
-    static long long whole[MOST];
     RT_NEED(cudaDeviceSynchronize());
     RT_NEED(cudaMemcpy(host, t->at, t->count * size_of(t->type), cudaMemcpyDefault));
-    for (size_t i = 0; i < t->count; i++) {
-        double value = get(t->type, host, i);
-        whole[i] = isnan(value) ? 7777777 : isinf(value) ? (value > 0 ? 8888888 : -8888888) : llrint(value * times);
-    }
+    for (size_t i = 0; i < t->count; i++)
+        to[i] = get(t->type, host, i);
+}
+
+static void say_times(const struct dn *t, double times)
+{
+    static double values[MOST];
+    static long long whole[MOST];
+    dn_read(t, values);
+    for (size_t i = 0; i < t->count; i++)
+        whole[i] = isnan(values[i])   ? 7777777
+                   : isinf(values[i]) ? (values[i] > 0 ? 8888888 : -8888888)
+                                      : llrint(values[i] * times);
     if (t->count <= 16)
         for (size_t i = 0; i < t->count; i++)
             say_int(whole[i]);

@@ -42,6 +42,9 @@ cudnnDataType_t dn_type(char type);
 /* A factor on the host, of the type that a tensor of `type` takes. Four at a time. */
 const void *dn_factor(char type, double value);
 
+/* Waits for the device, and gives the elements to the host. */
+void dn_read(const struct dn *t, double *to);
+
 /* Waits for the device, and says the elements or a hash of them: times 16, for exact results; to the nearest 32nd. */
 void dn_say(const struct dn *t);
 void dn_say_near(const struct dn *t);
