@@ -7,7 +7,7 @@ PREFIX ?= /usr/local/millrace
 # Tools of Debian's own come first, so that a Python or compiler elsewhere does not get in the way.
 export PATH := /usr/bin:/bin:$(PATH)
 
-.PHONY: all setup build demo test test-clients bench check install uninstall docs wheel wheel-clang deb sbom clean
+.PHONY: all setup build demo test test-clients bench check install uninstall docs wheel wheel-clang deb reproducible sbom clean
 all: build
 
 setup:
@@ -68,6 +68,11 @@ wheel-clang:
 deb:
 	@scripts/setup.sh build package
 	@python3 packaging/deb.py dist
+
+# Builds Debian's packages twice, in two folders, and compares them bit by bit.
+reproducible:
+	@scripts/setup.sh build package
+	@python3 packaging/reproducible.py
 
 # What is inside, for those who must know: dist/millrace.spdx.json.
 sbom: build

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """make deb: Debian packages, built by debhelper from a copy of the sources.
 
-    deb.py [--in FOLDER] OUTPUT_FOLDER
+    deb.py [--no-lint] [--in FOLDER] OUTPUT_FOLDER
 
 The copy has the files that git knows, or, without git, all but the build's, and packaging/debian as debian/. It lies in
 FOLDER, by default a temporary one. Times are those of SOURCE_DATE_EPOCH, by default of the last commit. The linter
-(lintian) looks at what was made, if it is there.
+(lintian) looks at what was made, if it is there and wanted.
 """
 import email.utils
 import os
@@ -45,6 +45,8 @@ def copy(into: pathlib.Path, version: str, epoch: int) -> None:
 
 def main() -> None:
     words = sys.argv[1:]
+    lint = words[0] != "--no-lint"
+    words = words if lint else words[1:]
     place = pathlib.Path(words[1]).resolve() if words[0] == "--in" else None
     output = pathlib.Path(words[-1]).resolve()
     missing = [program for program in ("dpkg-buildpackage", "dh") if not shutil.which(program)]
@@ -67,7 +69,7 @@ def main() -> None:
             shutil.move(path, output / path.name)
     for path in made:
         print(f"deb: {output / path.name}, {(output / path.name).stat().st_size / 1e6:.1f} MB")
-    if shutil.which("lintian"):
+    if lint and shutil.which("lintian"):
         changes = next(output.glob("*.changes"))
         linted = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", changes], check=False)
         print("deb: lintian finds nothing" if linted.returncode == 0 else "deb: see what lintian finds above")

@@ -157,6 +157,27 @@ class Installation(unittest.TestCase):
             has = [pattern for pattern in patterns if re.match(re.escape(pattern).replace(r"\*", "[^/]*") + "(/|$)", name)]
             self.assertEqual(len(has), 1, f"{name}: {has}")
 
+    @unittest.skipUnless(shutil.which("dpkg-deb"), "there is no dpkg-deb")
+    def test_packages_that_differ_are_told(self):
+        """What `make reproducible` does once it has built twice."""
+        with tempfile.TemporaryDirectory() as folder:
+            outputs = []
+            for name, text, link in (("one", "1", "a"), ("same", "1", "a"), ("text", "2", "a"), ("link", "1", "b")):
+                tree, output = pathlib.Path(folder) / name / "tree", pathlib.Path(folder) / name / "out"
+                (tree / "DEBIAN").mkdir(parents=True)
+                (tree / "DEBIAN/control").write_text("Package: p\nVersion: 1\nArchitecture: all\nMaintainer: M <m@localhost>\nDescription: p\n")
+                (tree / "file").write_text(text)
+                (tree / "name").symlink_to(link)
+                output.mkdir()
+                made = run("dpkg-deb", "--root-owner-group", "-b", tree, output / "p.deb", env={**os.environ, "SOURCE_DATE_EPOCH": "1000000000"})
+                self.assertEqual(made.returncode, 0, made.stderr)
+                outputs.append(output)
+            said = [run(sys.executable, ROOT / "packaging/reproducible.py", "--compare", outputs[0], other) for other in outputs]
+            self.assertEqual([done.returncode for done in said], [0, 0, 1, 1], said)
+            self.assertIn("p.deb is the same", said[1].stdout)
+            self.assertRegex(said[2].stdout, r"p.deb differs:\n    file\n$")
+            self.assertRegex(said[3].stdout, r"p.deb differs:\n    name\n$")
+
     def test_the_archive_knows_its_folder(self):
         prefix = "/" + str(self.root.relative_to(self.path))
         data = (self.root / "lib/libcudart_static.a").read_bytes()
