@@ -62,6 +62,9 @@ def wrong_links(site: pathlib.Path) -> tuple[int, list[str]]:
 def main() -> None:
     build, output = (pathlib.Path(word).resolve() for word in sys.argv[1:])
     missing = [package for package, module in NEEDED.items() if not importlib.util.find_spec(module)]
+    system = "/usr/bin/python3"  # Debian's packages are for this one, which need not be first on PATH
+    if missing and os.path.realpath(sys.executable) != os.path.realpath(system) and os.path.exists(system):
+        os.execv(system, [system, *sys.argv])
     if missing:
         sys.exit(f"docs: {sys.executable} finds no {', '.join(missing)} (Debian's packages have these names)")
     with tempfile.TemporaryDirectory() as temporary:
