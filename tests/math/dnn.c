@@ -420,6 +420,23 @@ static cudnnBackendDescriptor_t planned(const cudnnBackendDescriptor_t *ops, int
     return plan;
 }
 
+/* A plan's text whose first attribute of a name has another digit, `at` behind the first, is refused. */
+static void refused(const char *text, int64_t length, cudnnBackendAttributeName_t name, int at, char digit)
+{
+    cudnnBackendDescriptor_t bad = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    char *changed = malloc((size_t)length), word[32];
+    CHECK(changed);
+    memcpy(changed, text, (size_t)length);
+    snprintf(word, sizeof word, "[%d,", (int)name);
+    char *found = strstr(changed, word);
+    CHECK(found);
+    strchr(found, '"')[1 + at] = digit;
+    SET(bad, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, length, changed);
+    CHECK(cudnnBackendFinalize(bad) == CUDNN_STATUS_BAD_PARAM);
+    OK(cudnnBackendDestroyDescriptor(bad));
+    free(changed);
+}
+
 /* The same plan, by way of its text; the first one ends. Broken texts make no plan, or one that can be ended. */
 static cudnnBackendDescriptor_t by_text(cudnnBackendDescriptor_t plan)
 {
@@ -434,7 +451,7 @@ static cudnnBackendDescriptor_t by_text(cudnnBackendDescriptor_t plan)
     CHECK(given == length && !strncmp(text, "{\"", 2));
     CHECK(cudnnBackendGetAttribute(plan, name, CUDNN_TYPE_INT64, 1, &given, text) != CUDNN_STATUS_SUCCESS);
     OK(cudnnBackendDestroyDescriptor(plan));
-    for (int turn = 0; turn < 600; turn++) {
+    for (int turn = 0; turn < 5000; turn++) {
         cudnnBackendDescriptor_t bad = descriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
         int64_t kept = turn < 100 ? draw((int)length - 1) : length;
         memcpy(broken, text, (size_t)length);
@@ -445,6 +462,10 @@ static cudnnBackendDescriptor_t by_text(cudnnBackendDescriptor_t plan)
         CHECK(turn >= 100 || kept == length - 1 || status == CUDNN_STATUS_BAD_PARAM);
         OK(cudnnBackendDestroyDescriptor(bad));
     }
+    refused(text, length, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, 1, '0'); /* a stride of 0 */
+    refused(text, length, CUDNN_ATTR_CONVOLUTION_DILATIONS, 14, '6'); /* beyond what can be calculated with */
+    refused(text, length, CUDNN_ATTR_TENSOR_DIMENSIONS, 14, '2');
+    refused(text, length, CUDNN_ATTR_TENSOR_STRIDES, 14, '6');
     SET(again, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
     SET(again, name, CUDNN_TYPE_CHAR, length, text);
     OK(cudnnBackendFinalize(again));

@@ -152,7 +152,7 @@ struct mr_tensor mr_backend_tensor(const struct mr_descriptor *d)
         t.dim[i] = ((const int64_t *)dims->elements)[i];
         t.stride[i] = ((const int64_t *)strides->elements)[i];
     }
-    if (mr_attribute_number(d, CUDNN_ATTR_TENSOR_IS_VIRTUAL, 0) && overlaps(&t))
+    if (mr_attribute_number(d, CUDNN_ATTR_TENSOR_IS_VIRTUAL, 0) && mr_tensor_fits(&t) && overlaps(&t))
         mr_tensor_pack(&t, false);
     return t;
 }

@@ -258,6 +258,7 @@ static cudnnStatus_t check_tensor(const struct mr_form *form, const struct mr_de
     MR_WANT(!mr_attribute_of(d, CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC), CUDNN_STATUS_NOT_SUPPORTED,
             "tensors whose batches begin at offsets (ragged) are not supported");
     struct mr_tensor t = mr_backend_tensor(d);
+    MR_WANT(mr_tensor_fits(&t), CUDNN_STATUS_BAD_PARAM, "the dimensions or strides are too large");
     MR_WANT(mr_dnn_size(t.type), CUDNN_STATUS_NOT_SUPPORTED, "tensors of type %d are not supported", (int)t.type);
     return CUDNN_STATUS_SUCCESS;
 }

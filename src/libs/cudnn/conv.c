@@ -35,6 +35,19 @@ static int64_t divisor(int64_t n, int64_t most)
     return 1;
 }
 
+static bool is_in(int64_t value, int64_t least)
+{
+    return value >= least && value <= INT32_MAX;
+}
+
+/* Whether the numbers along a dimension of space are some that the result's size can be calculated from. */
+static bool is_way(const struct mr_convolution *c, int i)
+{
+    const struct mr_conv_way *w = &c->way;
+    return is_in(w->before[i], -INT32_MAX) && is_in(w->after[i], -INT32_MAX) && is_in(w->stride[i], 1) &&
+           is_in(w->dilation[i], 1) && is_in(c->x.dim[2 + i], 0) && is_in(c->w.dim[2 + i], 0);
+}
+
 static cudnnStatus_t check(struct mr_convolution *c)
 {
     const struct mr_tensor *x = &c->x, *w = &c->w, *y = &c->y;
@@ -52,6 +65,10 @@ static cudnnStatus_t check(struct mr_convolution *c)
                           (long long)w->dim[0], (long long)w->dim[1]);
     c->groups = x->dim[1] / w->dim[1];
     for (int i = 0; i < c->way.space; i++) {
+        if (!is_way(c, i))
+            return mr_dnn_bad(c->function, CUDNN_STATUS_BAD_PARAM,
+                              "dimension %d of space: stride %lld, dilation %lld, or something is too large", i,
+                              (long long)c->way.stride[i], (long long)c->way.dilation[i]);
         int64_t out = mr_conv_way_out(&c->way, i, x->dim[2 + i], w->dim[2 + i]);
         if (out != y->dim[2 + i])
             return mr_dnn_bad(c->function, CUDNN_STATUS_BAD_PARAM, "dimension %d of the result is %lld, not %lld",

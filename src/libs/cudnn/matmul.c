@@ -162,8 +162,7 @@ cudnnStatus_t mr_operation_matmul(struct mr_going *going, const struct mr_descri
     const struct mr_tensor *left = turned ? &a : &b, *right = turned ? &b : &a;
     const char *left_at = turned ? a_at : b_at, *right_at = turned ? b_at : a_at;
     int64_t outer = 1;
-    int loops =
-        r; /* dimensions of the batch that are gone through one by one: all but the last, if that has even steps */
+    int loops = r; /* dimensions of the batch that are gone through one by one; the last is not if its steps are even */
     if (n >= 3 && !is_grouped(&a, &c, r - 1) && !is_grouped(&b, &c, r - 1)) {
         loops = r - 1;
         p.batch = c.dim[r - 1];

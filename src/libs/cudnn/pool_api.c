@@ -205,7 +205,7 @@ cudnnStatus_t mr_cudnn_PoolingBackward(const struct mr_form *form, cudnnHandle_t
 
 /* ---- graphs ---- */
 
-/* A fraction of the descriptor's, which has to be a whole number; integers are taken, too. */
+/* A fraction of the descriptor's, which has to be a whole number of at most 31 bits; integers are taken, too. */
 static bool whole(const struct mr_descriptor *d, cudnnBackendAttributeName_t name, int i, int64_t *to)
 {
     const struct mr_attribute *a = mr_attribute_of(d, name);
@@ -213,13 +213,15 @@ static bool whole(const struct mr_descriptor *d, cudnnBackendAttributeName_t nam
         return false;
     if (a->type == CUDNN_TYPE_FRACTION) {
         cudnnFraction_t f = ((const cudnnFraction_t *)a->elements)[i];
-        *to = f.denominator ? f.numerator / f.denominator : 0;
-        return f.denominator && f.numerator % f.denominator == 0;
-    }
-    if (a->type != CUDNN_TYPE_INT64)
+        if (f.denominator <= 0 || f.numerator % f.denominator != 0)
+            return false;
+        *to = f.numerator / f.denominator;
+    } else if (a->type == CUDNN_TYPE_INT64) {
+        *to = ((const int64_t *)a->elements)[i];
+    } else {
         return false;
-    *to = ((const int64_t *)a->elements)[i];
-    return true;
+    }
+    return *to >= -INT32_MAX && *to <= INT32_MAX;
 }
 
 cudnnStatus_t mr_operation_resample(struct mr_going *going, const struct mr_descriptor *op)
@@ -267,8 +269,11 @@ cudnnStatus_t mr_operation_resample(struct mr_going *going, const struct mr_desc
         p.beta = mr_attribute_factor(op, CUDNN_ATTR_OPERATION_RESAMPLE_FWD_BETA, 0);
     }
     p.x_at = x;
-    if (p.space < 1 || p.space > 3 || p.x.n != p.space + 2 || p.y.n != p.x.n || p.x.dim[0] != p.y.dim[0] ||
-        p.x.dim[1] != p.y.dim[1])
+    bool fits = p.space >= 1 && p.space <= 3 && p.x.n == p.space + 2 && p.y.n == p.x.n && p.x.dim[0] == p.y.dim[0] &&
+                p.x.dim[1] == p.y.dim[1];
+    for (int i = 2; fits && i < p.x.n; i++)
+        fits = p.x.dim[i] <= INT32_MAX && p.y.dim[i] <= INT32_MAX && p.stride[i - 2] > 0;
+    if (!fits)
         return mr_dnn_bad(going->function, CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "resampling: the tensors don't fit");
     return mr_going_submit(going, mr_pool_parts(&p), mr_pool_run, &p, sizeof p);
 }

@@ -7,6 +7,8 @@
 #include "libs/math/convert.h"
 #include "libs/math/half.h"
 
+#define ELEMENTS_MOST (INT64_MAX / 16) /* of a tensor: an element has at most 8 bytes */
+
 static cudaDataType_t cuda_type(cudnnDataType_t type)
 {
     switch ((int)type) {
@@ -42,6 +44,16 @@ size_t mr_dnn_size(cudnnDataType_t type)
 bool mr_dnn_is_wide(cudnnDataType_t type)
 {
     return type == CUDNN_DATA_DOUBLE || type == CUDNN_DATA_INT32 || type == CUDNN_DATA_INT64;
+}
+
+bool mr_tensor_fits(const struct mr_tensor *t)
+{
+    int64_t count = 1, last = 0, step;
+    for (int i = 0; i < t->n; i++)
+        if (__builtin_mul_overflow(count, t->dim[i], &count) ||
+            __builtin_mul_overflow(t->dim[i] - 1, t->stride[i], &step) || __builtin_add_overflow(last, step, &last))
+            return false;
+    return count <= ELEMENTS_MOST && last < ELEMENTS_MOST && last > -ELEMENTS_MOST;
 }
 
 int64_t mr_tensor_count(const struct mr_tensor *t)

@@ -31,6 +31,10 @@ size_t mr_dnn_size(cudnnDataType_t type);
 /* Whether numbers of the type have to be computed in double to be exact. */
 bool mr_dnn_is_wide(cudnnDataType_t type);
 
+/* Whether the elements, and the bytes from the first to behind the last, can be counted: what follows must not be asked
+ * of a tensor of which this is false. Dimensions are at least 1. */
+bool mr_tensor_fits(const struct mr_tensor *t);
+
 int64_t mr_tensor_count(const struct mr_tensor *t);
 
 /* From the first byte to behind the last. */

@@ -42,7 +42,6 @@ static cudnnStatus_t fill(const struct mr_form *form, struct mr_tensor *t, cudnn
                           const int *dim, const int *stride, cudnnTensorFormat_t format)
 {
     struct mr_tensor made = {.type = type, .n = (int)n};
-    int64_t all = 1, behind = 0; /* elements of the dimensions so far; the last one's place by the strides so far */
     *t = (struct mr_tensor){0};
     MR_WANT(n >= 1 && n <= CUDNN_DIM_MAX, n < 1 ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_NOT_SUPPORTED,
             "%lld dimensions", (long long)n);
@@ -56,11 +55,9 @@ static cudnnStatus_t fill(const struct mr_form *form, struct mr_tensor *t, cudnn
         MR_WANT(dim[i] > 0, CUDNN_STATUS_BAD_PARAM, "dimension %d is %d", i, dim[i]);
         MR_WANT(!stride || stride[i] > 0, CUDNN_STATUS_BAD_PARAM, "stride %d is %d", i, stride[i]);
         made.dim[i] = dim[i];
-        MR_WANT(!__builtin_mul_overflow(all, dim[i], &all) &&
-                    (!stride || !__builtin_add_overflow(behind, (int64_t)(dim[i] - 1) * stride[i], &behind)),
-                CUDNN_STATUS_BAD_PARAM, "the dimensions are too large");
         made.stride[i] = stride ? stride[i] : 0;
     }
+    MR_WANT(mr_tensor_fits(&made), CUDNN_STATUS_BAD_PARAM, "the dimensions are too large");
     if (!stride)
         mr_tensor_pack(&made, format == CUDNN_TENSOR_NHWC);
     for (int i = 0; i < n; i++)
