@@ -4,6 +4,10 @@
 #ifndef CU_COMPLEX_H_
 #define CU_COMPLEX_H_
 
+#ifndef __CUDACC_RTC__
+#include <math.h> /* programs count on it, as NVIDIA's header has it */
+#endif
+
 #include "vector_types.h"
 
 typedef float2 cuFloatComplex, cuComplex;
