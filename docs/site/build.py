@@ -74,7 +74,7 @@ def main() -> None:
             gather.gather(build, sources)
         except gather.Wrong as what:
             sys.exit(f"docs: {what}")
-        done = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html", "-d", pathlib.Path(temporary) / "trees", sources, result],
+        done = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-d", pathlib.Path(temporary) / "trees", sources, result],
                               env={**os.environ, "LC_ALL": "C.UTF-8"}, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{done.stdout}{done.stderr.replace(str(sources), '')}\ndocs: Sphinx has warnings")
