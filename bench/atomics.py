@@ -2,7 +2,7 @@
 """Kernels whose threads meet at atomic operations, beside the same work in C with OpenMP."""
 import pathlib
 
-from programs import beside, cell
+from programs import beside, print_beside
 
 # name in the programs' output, label
 KERNELS = [
@@ -27,7 +27,4 @@ def run_atomics(programs: pathlib.Path, folder: str) -> tuple[dict, dict]:
 
 def print_atomics(ours: dict, theirs: dict) -> None:
     print("\nAtomic operations, 4 Mi threads, beside C with OpenMP (reductions, bins of each thread's own), in milliseconds (best of some rounds)\n")
-    print(f"{'kernel':44} {'Millrace':>9} {'OpenMP':>9} {'ratio':>6}")
-    for name, label in KERNELS:
-        mine, other = (figures.get(f"{name}_ms") for figures in (ours, theirs))
-        print(f"{label:44} {cell(mine, '{:.2f}'):>9} {cell(other, '{:.2f}'):>9} {cell(mine / other if mine and other else None, '{:.1f}'):>6}")
+    print_beside(KERNELS, ours, theirs)

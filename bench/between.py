@@ -2,7 +2,7 @@
 """Kernels whose blocks wait for each other, beside the same work in C with OpenMP."""
 import pathlib
 
-from programs import beside, cell
+from programs import beside, print_beside
 
 KERNELS = [
     ("scan", "scan of 4 Mi floats, looking back"),
@@ -17,7 +17,4 @@ def run_between(programs: pathlib.Path, folder: str) -> tuple[dict, dict]:
 
 def print_between(ours: dict, theirs: dict) -> None:
     print("\nBlocks that wait for each other, beside C with OpenMP (a scan in two passes, critical sections), in milliseconds (best of some rounds)\n")
-    print(f"{'kernel':48} {'Millrace':>9} {'OpenMP':>9} {'ratio':>6}")
-    for name, label in KERNELS:
-        mine, other = (figures.get(f"{name}_ms") for figures in (ours, theirs))
-        print(f"{label:48} {cell(mine, '{:.2f}'):>9} {cell(other, '{:.2f}'):>9} {cell(mine / other if mine and other else None, '{:.1f}'):>6}")
+    print_beside(KERNELS, ours, theirs)

@@ -2,7 +2,7 @@
 """Long arithmetic, textures, trees in shared memory and structures at a stride, beside the same work in C with OpenMP."""
 import pathlib
 
-from programs import beside, cell
+from programs import beside, print_beside
 
 KERNELS = [
     ("waves", "sine times power of 4 Mi floats, flushed"),
@@ -25,7 +25,4 @@ def run_lanes(programs: pathlib.Path, folder: str) -> tuple[dict, dict]:
 
 def print_lanes(ours: dict, theirs: dict) -> None:
     print("\nLong arithmetic, textures, trees and structures, beside C with OpenMP, in milliseconds (best of some rounds)\n")
-    print(f"{'kernel':48} {'Millrace':>9} {'OpenMP':>9} {'ratio':>6}")
-    for name, label in KERNELS:
-        mine, other = (figures.get(f"{name}_ms") for figures in (ours, theirs))
-        print(f"{label:48} {cell(mine, '{:.2f}'):>9} {cell(other, '{:.2f}'):>9} {cell(mine / other if mine and other else None, '{:.1f}'):>6}")
+    print_beside(KERNELS, ours, theirs)

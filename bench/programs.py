@@ -48,3 +48,11 @@ def beside(program: pathlib.Path, source: str, folder: str, names: list[str]) ->
 
 def cell(value: float | None, form: str = "{:.0f}") -> str:
     return form.format(value) if value is not None else "-"
+
+
+def print_beside(kernels: list[tuple[str, str]], ours: dict, theirs: dict) -> None:
+    """A table of kernels, by the name of their figures and their label, beside their twins in C with OpenMP."""
+    print(f"{'kernel':48} {'Millrace':>9} {'OpenMP':>9} {'ratio':>6}")
+    for name, label in kernels:
+        mine, other = (figures.get(f"{name}_ms") for figures in (ours, theirs))
+        print(f"{label:48} {cell(mine, '{:.2f}'):>9} {cell(other, '{:.2f}'):>9} {cell(mine / other if mine and other else None, '{:.1f}'):>6}")

@@ -5,6 +5,7 @@
 
 #include "../bench.h"
 #include "../kernels/kernels.h"
+#include "../kernels/load.h"
 #undef BINS
 #include "atomics.h"
 
@@ -50,14 +51,7 @@ static void measure(const char *name, unsigned threads, enum number kind, size_t
 
 int main(void)
 {
-    CUdevice device;
-    CUcontext context;
-    setenv("MILLRACE_OPTIMISE_AFTER", "0", 0);
-    CHECK(cuInit(0));
-    CHECK(cuDeviceGet(&device, 0));
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxSetCurrent(context));
-    CHECK(cuModuleLoadData(&module, bench_atomics));
+    module = kernels_load(bench_atomics);
     float *reals = malloc(COUNT * sizeof *reals);
     uint32_t *places = malloc(COUNT * sizeof *places);
     uint8_t *bytes = malloc(COUNT);

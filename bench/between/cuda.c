@@ -5,6 +5,7 @@
 
 #include "../bench.h"
 #include "../kernels/kernels.h"
+#include "../kernels/load.h"
 #include "between.h"
 
 extern const char bench_between[];
@@ -34,14 +35,7 @@ static double measure(const char *name, unsigned blocks, unsigned threads, unsig
 
 int main(void)
 {
-    CUdevice device;
-    CUcontext context;
-    setenv("MILLRACE_OPTIMISE_AFTER", "0", 0);
-    CHECK(cuInit(0));
-    CHECK(cuDeviceGet(&device, 0));
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxSetCurrent(context));
-    CHECK(cuModuleLoadData(&module, bench_between));
+    module = kernels_load(bench_between);
     float *reals = malloc(SCANNED * sizeof *reals);
     kernels_fill(reals, SCANNED, 1);
     CHECK(cuMemAlloc(&in, SCANNED * sizeof *reals));

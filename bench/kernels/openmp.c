@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels.h"
+#include "fractal.h"
 #include "rounds.h"
 
 static float *floats(size_t count, uint32_t seed)
@@ -155,8 +156,6 @@ static void bodies(void)
 /* Sixteen points at a time, each with a mask: no compiler finds this by itself. */
 static void fractal(void)
 {
-    typedef float vector __attribute__((vector_size(64)));
-    typedef int mask __attribute__((vector_size(64)));
     int side = FRACTAL_SIDE;
     float *out = floats((size_t)side * side, 0);
     REPEAT(5)
@@ -164,23 +163,11 @@ static void fractal(void)
 #pragma omp parallel for schedule(dynamic, 4)
         for (int py = 0; py < side; py++)
             for (int px = 0; px < side; px += 16) {
-                vector cx, x = {0}, y = {0};
-                mask count = {0}, inside;
+                fractal_vector cx;
                 for (int k = 0; k < 16; k++)
                     cx[k] = -2.0f + 3.0f * (float)(px + k) / (float)side;
                 float cy = -1.5f + 3.0f * (float)py / (float)side;
-                for (int k = 0; k < FRACTAL_ROUNDS; k++) {
-                    vector xx = x * x, yy = y * y;
-                    inside = xx + yy < 4.0f;
-                    int any = 0;
-                    for (int j = 0; j < 16; j++)
-                        any |= inside[j];
-                    if (!any)
-                        break;
-                    count -= inside;
-                    y = 2.0f * x * y + cy;
-                    x = xx - yy + cx;
-                }
+                fractal_counts count = fractal_sixteen(cx, cy, FRACTAL_ROUNDS);
                 for (int k = 0; k < 16; k++)
                     out[py * side + px + k] = (float)count[k];
             }

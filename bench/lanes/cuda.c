@@ -5,6 +5,7 @@
 
 #include "../bench.h"
 #include "../kernels/kernels.h"
+#include "../kernels/load.h"
 #include "lanes.h"
 
 extern const char bench_lanes[];
@@ -91,15 +92,8 @@ static void run_keys(CUdeviceptr in)
 
 int main(void)
 {
-    CUdevice device;
-    CUcontext context;
     CUdeviceptr in;
-    setenv("MILLRACE_OPTIMISE_AFTER", "0", 0);
-    CHECK(cuInit(0));
-    CHECK(cuDeviceGet(&device, 0));
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxSetCurrent(context));
-    CHECK(cuModuleLoadData(&module, bench_lanes));
+    module = kernels_load(bench_lanes);
     float *reals = malloc(sizeof results);
     kernels_fill(reals, PICTURE * PICTURE, 1);
     CHECK(cuMemAlloc(&in, sizeof results));

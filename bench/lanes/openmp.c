@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../kernels/kernels.h"
+#include "../kernels/fractal.h"
 #include "../kernels/rounds.h"
 #include "lanes.h"
 
@@ -42,30 +43,16 @@ static void waves(void)
 
 static void set(void)
 {
-    typedef float vector __attribute__((vector_size(64)));
-    typedef int mask __attribute__((vector_size(64)));
     REPEAT(9)
     {
 #pragma omp parallel for schedule(dynamic, 4)
         for (int py = 0; py < SET_SIDE; py++)
             for (int px = 0; px < SET_SIDE; px += 16) {
-                vector cx, x = {0}, y = {0};
-                mask count = {0}, inside;
+                fractal_vector cx;
                 for (int k = 0; k < 16; k++)
                     cx[k] = (float)(px + k) * (3.0f / SET_SIDE) - 2.0f;
                 float cy = (float)py * (2.0f / SET_SIDE) - 1.0f;
-                for (int k = 0; k < SET_ROUNDS; k++) {
-                    vector xx = x * x, yy = y * y;
-                    inside = xx + yy < 4.0f;
-                    int any = 0;
-                    for (int j = 0; j < 16; j++)
-                        any |= inside[j];
-                    if (!any)
-                        break;
-                    count -= inside;
-                    y = 2.0f * x * y + cy;
-                    x = xx - yy + cx;
-                }
+                fractal_counts count = fractal_sixteen(cx, cy, SET_ROUNDS);
                 for (int k = 0; k < 16; k++)
                     out[py * SET_SIDE + px + k] = (float)count[k];
             }
@@ -114,6 +101,19 @@ static void turned(const char *name)
     kernels_print(name, timing.best, kernels_sum(out, PICTURE * PICTURE));
 }
 
+/* The texel at the lower left of a turned picture's point, and how far the point is from it. */
+struct corner {
+    int x, y;
+    float a, b;
+};
+
+static inline struct corner turned_corner(int x, int y)
+{
+    float u = 0.96f * (float)x - 0.28f * (float)y + 299.5f, v = 0.28f * (float)x + 0.96f * (float)y - 300.5f,
+          left = floorf(u), low = floorf(v);
+    return (struct corner){(int)left, (int)low, u - left, v - low};
+}
+
 static void turned_linear(void)
 {
     REPEAT(9)
@@ -122,11 +122,10 @@ static void turned_linear(void)
         for (int y = 0; y < PICTURE; y++)
 #pragma omp simd
             for (int x = 0; x < PICTURE; x++) {
-                float u = 0.96f * (float)x - 0.28f * (float)y + 299.5f,
-                      v = 0.28f * (float)x + 0.96f * (float)y - 300.5f, left = floorf(u), low = floorf(v), a = u - left,
-                      b = v - low;
-                int x0 = inside((int)left), x1 = inside((int)left + 1), y0 = inside((int)low) * PICTURE,
-                    y1 = inside((int)low + 1) * PICTURE;
+                struct corner at = turned_corner(x, y);
+                float a = at.a, b = at.b;
+                int x0 = inside(at.x), x1 = inside(at.x + 1), y0 = inside(at.y) * PICTURE,
+                    y1 = inside(at.y + 1) * PICTURE;
                 float first = in[y0 + x0] + (in[y0 + x1] - in[y0 + x0]) * a,
                       second = in[y1 + x0] + (in[y1 + x1] - in[y1 + x0]) * a;
                 out[y * PICTURE + x] = first + (second - first) * b;
@@ -151,10 +150,9 @@ static void turned_bytes(void)
         for (int y = 0; y < PICTURE; y++)
 #pragma omp simd
             for (int x = 0; x < PICTURE; x++) {
-                float u = 0.96f * (float)x - 0.28f * (float)y + 299.5f,
-                      v = 0.28f * (float)x + 0.96f * (float)y - 300.5f, left = floorf(u), low = floorf(v), a = u - left,
-                      b = v - low;
-                int x0 = (int)left, y0 = (int)low;
+                struct corner at = turned_corner(x, y);
+                float a = at.a, b = at.b;
+                int x0 = at.x, y0 = at.y;
                 float first = texel(bytes, x0, y0) * (1 - a) + texel(bytes, x0 + 1, y0) * a,
                       second = texel(bytes, x0, y0 + 1) * (1 - a) + texel(bytes, x0 + 1, y0 + 1) * a;
                 out[y * PICTURE + x] = first * (1 - b) + second * b;

@@ -11,15 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-            exit(1); \
-        } \
-    } while (0)
+#include "check.h"
+
 #define OK(call) CHECK((call) == CUBLAS_STATUS_SUCCESS)
-#define RT(call) CHECK((call) == cudaSuccess)
 
 #define N 70
 #define LD 80

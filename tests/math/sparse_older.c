@@ -10,15 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-            exit(1); \
-        } \
-    } while (0)
+#include "check.h"
+
 #define OK(call) CHECK((call) == CUSPARSE_STATUS_SUCCESS)
-#define RT(call) CHECK((call) == cudaSuccess)
 
 static cusparseHandle_t handle;
 static cusparseMatDescr_t descr;
@@ -243,6 +237,10 @@ static void test_blocks(int r, int c, int r2, int c2, cusparseDirection_t dir)
 static void test_bands(void)
 {
     int m = 700, n = 40;
+    size_t bytes = 1;
+    OK(cusparseDgtsv2_bufferSizeExt(handle, m, n, NULL, NULL, NULL, NULL, m, &bytes)); /* as JAX asks */
+    CHECK(cusparseDgtsv2_bufferSizeExt(handle, 2, n, NULL, NULL, NULL, NULL, m, &bytes) ==
+          CUSPARSE_STATUS_INVALID_VALUE);
     double *d[5], *x = room((size_t)(m * n) * 8), *b = room((size_t)(m * n) * 8);
     for (int j = 0; j < 5; j++)
         d[j] = room((size_t)(m * n) * 8);

@@ -13,16 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-            exit(1); \
-        } \
-    } while (0)
+#include "check.h"
+
 #define OK(call) CHECK((call) == CUSOLVER_STATUS_SUCCESS)
 #define BAD(call) CHECK((call) == CUSOLVER_STATUS_INVALID_VALUE)
-#define RT(call) CHECK((call) == cudaSuccess)
 
 enum { SIDE = 9, N = SIDE * SIDE, MOST = 5 * N };
 

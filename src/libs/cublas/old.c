@@ -95,101 +95,97 @@ cublasStatus_t mr_cublas_old_SetKernelStream(const struct mr_form *form, cudaStr
 
 void mr_cublas_old_nrm2(const struct mr_form *form, int64_t n, const void *x, int64_t incx, void *result)
 {
-    mr_cublas_old_keep(mr_cublas_nrm2(form, mr_cublas_old_handle(), n, x, incx, result));
+    MR_OLD(nrm2, n, x, incx, result);
 }
 
 void mr_cublas_old_dot(const struct mr_form *form, int64_t n, const void *x, int64_t incx, const void *y, int64_t incy,
                        void *result)
 {
-    mr_cublas_old_keep(mr_cublas_dot(form, mr_cublas_old_handle(), n, x, incx, y, incy, result));
+    MR_OLD(dot, n, x, incx, y, incy, result);
 }
 
 void mr_cublas_old_dotu(const struct mr_form *form, int64_t n, const void *x, int64_t incx, const void *y, int64_t incy,
                         void *result)
 {
-    mr_cublas_old_keep(mr_cublas_dotu(form, mr_cublas_old_handle(), n, x, incx, y, incy, result));
+    MR_OLD(dotu, n, x, incx, y, incy, result);
 }
 
 void mr_cublas_old_dotc(const struct mr_form *form, int64_t n, const void *x, int64_t incx, const void *y, int64_t incy,
                         void *result)
 {
-    mr_cublas_old_keep(mr_cublas_dotc(form, mr_cublas_old_handle(), n, x, incx, y, incy, result));
+    MR_OLD(dotc, n, x, incx, y, incy, result);
 }
 
 void mr_cublas_old_scal(const struct mr_form *form, int64_t n, const void *alpha, void *x, int64_t incx)
 {
-    mr_cublas_old_keep(mr_cublas_scal(form, mr_cublas_old_handle(), n, alpha, x, incx));
+    MR_OLD(scal, n, alpha, x, incx);
 }
 
 void mr_cublas_old_rscal(const struct mr_form *form, int64_t n, double alpha, void *x, int64_t incx)
 {
-    mr_cublas_old_keep(mr_cublas_rscal(form, mr_cublas_old_handle(), n,
-                                       mr_cublas_old_real(form, alpha, &(struct mr_cublas_old_real){0}), x, incx));
+    MR_OLD(rscal, n, MR_OLD_REAL(alpha), x, incx);
 }
 
 void mr_cublas_old_axpy(const struct mr_form *form, int64_t n, const void *alpha, const void *x, int64_t incx, void *y,
                         int64_t incy)
 {
-    mr_cublas_old_keep(mr_cublas_axpy(form, mr_cublas_old_handle(), n, alpha, x, incx, y, incy));
+    MR_OLD(axpy, n, alpha, x, incx, y, incy);
 }
 
 void mr_cublas_old_copy(const struct mr_form *form, int64_t n, const void *x, int64_t incx, void *y, int64_t incy)
 {
-    mr_cublas_old_keep(mr_cublas_copy(form, mr_cublas_old_handle(), n, x, incx, y, incy));
+    MR_OLD(copy, n, x, incx, y, incy);
 }
 
 void mr_cublas_old_swap(const struct mr_form *form, int64_t n, void *x, int64_t incx, void *y, int64_t incy)
 {
-    mr_cublas_old_keep(mr_cublas_swap(form, mr_cublas_old_handle(), n, x, incx, y, incy));
+    MR_OLD(swap, n, x, incx, y, incy);
 }
 
 void mr_cublas_old_iamax(const struct mr_form *form, int64_t n, const void *x, int64_t incx, void *result)
 {
-    mr_cublas_old_keep(mr_cublas_iamax(form, mr_cublas_old_handle(), n, x, incx, result));
+    MR_OLD(iamax, n, x, incx, result);
 }
 
 void mr_cublas_old_iamin(const struct mr_form *form, int64_t n, const void *x, int64_t incx, void *result)
 {
-    mr_cublas_old_keep(mr_cublas_iamin(form, mr_cublas_old_handle(), n, x, incx, result));
+    MR_OLD(iamin, n, x, incx, result);
 }
 
 void mr_cublas_old_asum(const struct mr_form *form, int64_t n, const void *x, int64_t incx, void *result)
 {
-    mr_cublas_old_keep(mr_cublas_asum(form, mr_cublas_old_handle(), n, x, incx, result));
+    MR_OLD(asum, n, x, incx, result);
 }
 
 void mr_cublas_old_rot(const struct mr_form *form, int64_t n, void *x, int64_t incx, void *y, int64_t incy, double c,
                        const void *s)
 {
-    mr_cublas_old_keep(mr_cublas_rot(form, mr_cublas_old_handle(), n, x, incx, y, incy,
-                                     mr_cublas_old_real(form, c, &(struct mr_cublas_old_real){0}), s));
+    MR_OLD(rot, n, x, incx, y, incy, MR_OLD_REAL(c), s);
 }
 
 void mr_cublas_old_rrot(const struct mr_form *form, int64_t n, void *x, int64_t incx, void *y, int64_t incy, double c,
                         double s)
 {
-    mr_cublas_old_keep(mr_cublas_rrot(form, mr_cublas_old_handle(), n, x, incx, y, incy,
-                                      mr_cublas_old_real(form, c, &(struct mr_cublas_old_real){0}),
-                                      mr_cublas_old_real(form, s, &(struct mr_cublas_old_real){0})));
+    MR_OLD(rrot, n, x, incx, y, incy, MR_OLD_REAL(c), MR_OLD_REAL(s));
 }
 
 void mr_cublas_old_rotg(const struct mr_form *form, void *a, void *b, void *c, void *s)
 {
-    mr_cublas_old_keep(mr_cublas_rotg(form, mr_cublas_old_handle(), a, b, c, s));
+    MR_OLD(rotg, a, b, c, s);
 }
 
 void mr_cublas_old_crotg(const struct mr_form *form, void *a, const void *b, void *c, void *s)
 {
-    mr_cublas_old_keep(mr_cublas_rotg(form, mr_cublas_old_handle(), a, (void *)b, c, s));
+    MR_OLD(rotg, a, (void *)b, c, s);
 }
 
 void mr_cublas_old_rotm(const struct mr_form *form, int64_t n, void *x, int64_t incx, void *y, int64_t incy,
                         const void *param)
 {
-    mr_cublas_old_keep(mr_cublas_rotm(form, mr_cublas_old_handle(), n, x, incx, y, incy, param));
+    MR_OLD(rotm, n, x, incx, y, incy, param);
 }
 
 void mr_cublas_old_rotmg(const struct mr_form *form, void *d1, void *d2, void *x1, const void *y1, void *param)
 {
-    mr_cublas_old_keep(mr_cublas_rotmg(form, mr_cublas_old_handle(), d1, d2, x1, y1, param));
+    MR_OLD(rotmg, d1, d2, x1, y1, param);
 }

@@ -25,5 +25,9 @@ static inline const void *mr_cublas_old_real(const struct mr_form *form, double 
     room->twice = value;
     return form->type == 'S' || form->type == 'C' ? (const void *)&room->single : &room->twice;
 }
+#define MR_OLD_REAL(value) mr_cublas_old_real(form, value, &(struct mr_cublas_old_real){0})
+
+/* Calls the body of the younger function with the default handle, and makes its status the error. */
+#define MR_OLD(name, ...) mr_cublas_old_keep(mr_cublas_##name(form, mr_cublas_old_handle(), __VA_ARGS__))
 
 #endif

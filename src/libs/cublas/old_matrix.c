@@ -49,233 +49,205 @@ static cublasDiagType_t diag_of(char letter)
 void mr_cublas_old_gemv(const struct mr_form *form, char trans, int64_t m, int64_t n, const void *alpha, const void *A,
                         int64_t lda, const void *x, int64_t incx, const void *beta, void *y, int64_t incy)
 {
-    mr_cublas_old_keep(
-        mr_cublas_gemv(form, mr_cublas_old_handle(), op_of(trans), m, n, alpha, A, lda, x, incx, beta, y, incy));
+    MR_OLD(gemv, op_of(trans), m, n, alpha, A, lda, x, incx, beta, y, incy);
 }
 
 void mr_cublas_old_gbmv(const struct mr_form *form, char trans, int64_t m, int64_t n, int64_t kl, int64_t ku,
                         const void *alpha, const void *A, int64_t lda, const void *x, int64_t incx, const void *beta,
                         void *y, int64_t incy)
 {
-    mr_cublas_old_keep(mr_cublas_gbmv(form, mr_cublas_old_handle(), op_of(trans), m, n, kl, ku, alpha, A, lda, x, incx,
-                                      beta, y, incy));
+    MR_OLD(gbmv, op_of(trans), m, n, kl, ku, alpha, A, lda, x, incx, beta, y, incy);
 }
 
 void mr_cublas_old_trmv(const struct mr_form *form, char uplo, char trans, char diag, int64_t n, const void *A,
                         int64_t lda, void *x, int64_t incx)
 {
-    mr_cublas_old_keep(
-        mr_cublas_trmv(form, mr_cublas_old_handle(), uplo_of(uplo), op_of(trans), diag_of(diag), n, A, lda, x, incx));
+    MR_OLD(trmv, uplo_of(uplo), op_of(trans), diag_of(diag), n, A, lda, x, incx);
 }
 
 void mr_cublas_old_tbmv(const struct mr_form *form, char uplo, char trans, char diag, int64_t n, int64_t k,
                         const void *A, int64_t lda, void *x, int64_t incx)
 {
-    mr_cublas_old_keep(mr_cublas_tbmv(form, mr_cublas_old_handle(), uplo_of(uplo), op_of(trans), diag_of(diag), n, k, A,
-                                      lda, x, incx));
+    MR_OLD(tbmv, uplo_of(uplo), op_of(trans), diag_of(diag), n, k, A, lda, x, incx);
 }
 
 void mr_cublas_old_tpmv(const struct mr_form *form, char uplo, char trans, char diag, int64_t n, const void *AP,
                         void *x, int64_t incx)
 {
-    mr_cublas_old_keep(
-        mr_cublas_tpmv(form, mr_cublas_old_handle(), uplo_of(uplo), op_of(trans), diag_of(diag), n, AP, x, incx));
+    MR_OLD(tpmv, uplo_of(uplo), op_of(trans), diag_of(diag), n, AP, x, incx);
 }
 
 void mr_cublas_old_trsv(const struct mr_form *form, char uplo, char trans, char diag, int64_t n, const void *A,
                         int64_t lda, void *x, int64_t incx)
 {
-    mr_cublas_old_keep(
-        mr_cublas_trsv(form, mr_cublas_old_handle(), uplo_of(uplo), op_of(trans), diag_of(diag), n, A, lda, x, incx));
+    MR_OLD(trsv, uplo_of(uplo), op_of(trans), diag_of(diag), n, A, lda, x, incx);
 }
 
 void mr_cublas_old_tpsv(const struct mr_form *form, char uplo, char trans, char diag, int64_t n, const void *AP,
                         void *x, int64_t incx)
 {
-    mr_cublas_old_keep(
-        mr_cublas_tpsv(form, mr_cublas_old_handle(), uplo_of(uplo), op_of(trans), diag_of(diag), n, AP, x, incx));
+    MR_OLD(tpsv, uplo_of(uplo), op_of(trans), diag_of(diag), n, AP, x, incx);
 }
 
 void mr_cublas_old_tbsv(const struct mr_form *form, char uplo, char trans, char diag, int64_t n, int64_t k,
                         const void *A, int64_t lda, void *x, int64_t incx)
 {
-    mr_cublas_old_keep(mr_cublas_tbsv(form, mr_cublas_old_handle(), uplo_of(uplo), op_of(trans), diag_of(diag), n, k, A,
-                                      lda, x, incx));
+    MR_OLD(tbsv, uplo_of(uplo), op_of(trans), diag_of(diag), n, k, A, lda, x, incx);
 }
 
 void mr_cublas_old_symv(const struct mr_form *form, char uplo, int64_t n, const void *alpha, const void *A, int64_t lda,
                         const void *x, int64_t incx, const void *beta, void *y, int64_t incy)
 {
-    mr_cublas_old_keep(
-        mr_cublas_symv(form, mr_cublas_old_handle(), uplo_of(uplo), n, alpha, A, lda, x, incx, beta, y, incy));
+    MR_OLD(symv, uplo_of(uplo), n, alpha, A, lda, x, incx, beta, y, incy);
 }
 
 void mr_cublas_old_hemv(const struct mr_form *form, char uplo, int64_t n, const void *alpha, const void *A, int64_t lda,
                         const void *x, int64_t incx, const void *beta, void *y, int64_t incy)
 {
-    mr_cublas_old_keep(
-        mr_cublas_hemv(form, mr_cublas_old_handle(), uplo_of(uplo), n, alpha, A, lda, x, incx, beta, y, incy));
+    MR_OLD(hemv, uplo_of(uplo), n, alpha, A, lda, x, incx, beta, y, incy);
 }
 
 void mr_cublas_old_sbmv(const struct mr_form *form, char uplo, int64_t n, int64_t k, const void *alpha, const void *A,
                         int64_t lda, const void *x, int64_t incx, const void *beta, void *y, int64_t incy)
 {
-    mr_cublas_old_keep(
-        mr_cublas_sbmv(form, mr_cublas_old_handle(), uplo_of(uplo), n, k, alpha, A, lda, x, incx, beta, y, incy));
+    MR_OLD(sbmv, uplo_of(uplo), n, k, alpha, A, lda, x, incx, beta, y, incy);
 }
 
 void mr_cublas_old_hbmv(const struct mr_form *form, char uplo, int64_t n, int64_t k, const void *alpha, const void *A,
                         int64_t lda, const void *x, int64_t incx, const void *beta, void *y, int64_t incy)
 {
-    mr_cublas_old_keep(
-        mr_cublas_hbmv(form, mr_cublas_old_handle(), uplo_of(uplo), n, k, alpha, A, lda, x, incx, beta, y, incy));
+    MR_OLD(hbmv, uplo_of(uplo), n, k, alpha, A, lda, x, incx, beta, y, incy);
 }
 
 void mr_cublas_old_spmv(const struct mr_form *form, char uplo, int64_t n, const void *alpha, const void *AP,
                         const void *x, int64_t incx, const void *beta, void *y, int64_t incy)
 {
-    mr_cublas_old_keep(
-        mr_cublas_spmv(form, mr_cublas_old_handle(), uplo_of(uplo), n, alpha, AP, x, incx, beta, y, incy));
+    MR_OLD(spmv, uplo_of(uplo), n, alpha, AP, x, incx, beta, y, incy);
 }
 
 void mr_cublas_old_hpmv(const struct mr_form *form, char uplo, int64_t n, const void *alpha, const void *AP,
                         const void *x, int64_t incx, const void *beta, void *y, int64_t incy)
 {
-    mr_cublas_old_keep(
-        mr_cublas_hpmv(form, mr_cublas_old_handle(), uplo_of(uplo), n, alpha, AP, x, incx, beta, y, incy));
+    MR_OLD(hpmv, uplo_of(uplo), n, alpha, AP, x, incx, beta, y, incy);
 }
 
 void mr_cublas_old_ger(const struct mr_form *form, int64_t m, int64_t n, const void *alpha, const void *x, int64_t incx,
                        const void *y, int64_t incy, void *A, int64_t lda)
 {
-    mr_cublas_old_keep(mr_cublas_ger(form, mr_cublas_old_handle(), m, n, alpha, x, incx, y, incy, A, lda));
+    MR_OLD(ger, m, n, alpha, x, incx, y, incy, A, lda);
 }
 
 void mr_cublas_old_geru(const struct mr_form *form, int64_t m, int64_t n, const void *alpha, const void *x,
                         int64_t incx, const void *y, int64_t incy, void *A, int64_t lda)
 {
-    mr_cublas_old_keep(mr_cublas_geru(form, mr_cublas_old_handle(), m, n, alpha, x, incx, y, incy, A, lda));
+    MR_OLD(geru, m, n, alpha, x, incx, y, incy, A, lda);
 }
 
 void mr_cublas_old_gerc(const struct mr_form *form, int64_t m, int64_t n, const void *alpha, const void *x,
                         int64_t incx, const void *y, int64_t incy, void *A, int64_t lda)
 {
-    mr_cublas_old_keep(mr_cublas_gerc(form, mr_cublas_old_handle(), m, n, alpha, x, incx, y, incy, A, lda));
+    MR_OLD(gerc, m, n, alpha, x, incx, y, incy, A, lda);
 }
 
 void mr_cublas_old_syr(const struct mr_form *form, char uplo, int64_t n, const void *alpha, const void *x, int64_t incx,
                        void *A, int64_t lda)
 {
-    mr_cublas_old_keep(mr_cublas_syr(form, mr_cublas_old_handle(), uplo_of(uplo), n, alpha, x, incx, A, lda));
+    MR_OLD(syr, uplo_of(uplo), n, alpha, x, incx, A, lda);
 }
 
 void mr_cublas_old_her(const struct mr_form *form, char uplo, int64_t n, double alpha, const void *x, int64_t incx,
                        void *A, int64_t lda)
 {
-    mr_cublas_old_keep(mr_cublas_her(form, mr_cublas_old_handle(), uplo_of(uplo), n,
-                                     mr_cublas_old_real(form, alpha, &(struct mr_cublas_old_real){0}), x, incx, A,
-                                     lda));
+    MR_OLD(her, uplo_of(uplo), n, MR_OLD_REAL(alpha), x, incx, A, lda);
 }
 
 void mr_cublas_old_spr(const struct mr_form *form, char uplo, int64_t n, const void *alpha, const void *x, int64_t incx,
                        void *AP)
 {
-    mr_cublas_old_keep(mr_cublas_spr(form, mr_cublas_old_handle(), uplo_of(uplo), n, alpha, x, incx, AP));
+    MR_OLD(spr, uplo_of(uplo), n, alpha, x, incx, AP);
 }
 
 void mr_cublas_old_hpr(const struct mr_form *form, char uplo, int64_t n, double alpha, const void *x, int64_t incx,
                        void *AP)
 {
-    mr_cublas_old_keep(mr_cublas_hpr(form, mr_cublas_old_handle(), uplo_of(uplo), n,
-                                     mr_cublas_old_real(form, alpha, &(struct mr_cublas_old_real){0}), x, incx, AP));
+    MR_OLD(hpr, uplo_of(uplo), n, MR_OLD_REAL(alpha), x, incx, AP);
 }
 
 void mr_cublas_old_syr2(const struct mr_form *form, char uplo, int64_t n, const void *alpha, const void *x,
                         int64_t incx, const void *y, int64_t incy, void *A, int64_t lda)
 {
-    mr_cublas_old_keep(mr_cublas_syr2(form, mr_cublas_old_handle(), uplo_of(uplo), n, alpha, x, incx, y, incy, A, lda));
+    MR_OLD(syr2, uplo_of(uplo), n, alpha, x, incx, y, incy, A, lda);
 }
 
 void mr_cublas_old_her2(const struct mr_form *form, char uplo, int64_t n, const void *alpha, const void *x,
                         int64_t incx, const void *y, int64_t incy, void *A, int64_t lda)
 {
-    mr_cublas_old_keep(mr_cublas_her2(form, mr_cublas_old_handle(), uplo_of(uplo), n, alpha, x, incx, y, incy, A, lda));
+    MR_OLD(her2, uplo_of(uplo), n, alpha, x, incx, y, incy, A, lda);
 }
 
 void mr_cublas_old_spr2(const struct mr_form *form, char uplo, int64_t n, const void *alpha, const void *x,
                         int64_t incx, const void *y, int64_t incy, void *AP)
 {
-    mr_cublas_old_keep(mr_cublas_spr2(form, mr_cublas_old_handle(), uplo_of(uplo), n, alpha, x, incx, y, incy, AP));
+    MR_OLD(spr2, uplo_of(uplo), n, alpha, x, incx, y, incy, AP);
 }
 
 void mr_cublas_old_hpr2(const struct mr_form *form, char uplo, int64_t n, const void *alpha, const void *x,
                         int64_t incx, const void *y, int64_t incy, void *AP)
 {
-    mr_cublas_old_keep(mr_cublas_hpr2(form, mr_cublas_old_handle(), uplo_of(uplo), n, alpha, x, incx, y, incy, AP));
+    MR_OLD(hpr2, uplo_of(uplo), n, alpha, x, incx, y, incy, AP);
 }
 
 void mr_cublas_old_gemm(const struct mr_form *form, char transa, char transb, int64_t m, int64_t n, int64_t k,
                         const void *alpha, const void *A, int64_t lda, const void *B, int64_t ldb, const void *beta,
                         void *C, int64_t ldc)
 {
-    mr_cublas_old_keep(mr_cublas_gemm(form, mr_cublas_old_handle(), op_of(transa), op_of(transb), m, n, k, alpha, A,
-                                      lda, B, ldb, beta, C, ldc));
+    MR_OLD(gemm, op_of(transa), op_of(transb), m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 void mr_cublas_old_syrk(const struct mr_form *form, char uplo, char trans, int64_t n, int64_t k, const void *alpha,
                         const void *A, int64_t lda, const void *beta, void *C, int64_t ldc)
 {
-    mr_cublas_old_keep(
-        mr_cublas_syrk(form, mr_cublas_old_handle(), uplo_of(uplo), op_of(trans), n, k, alpha, A, lda, beta, C, ldc));
+    MR_OLD(syrk, uplo_of(uplo), op_of(trans), n, k, alpha, A, lda, beta, C, ldc);
 }
 
 void mr_cublas_old_herk(const struct mr_form *form, char uplo, char trans, int64_t n, int64_t k, double alpha,
                         const void *A, int64_t lda, double beta, void *C, int64_t ldc)
 {
-    mr_cublas_old_keep(mr_cublas_herk(form, mr_cublas_old_handle(), uplo_of(uplo), op_of(trans), n, k,
-                                      mr_cublas_old_real(form, alpha, &(struct mr_cublas_old_real){0}), A, lda,
-                                      mr_cublas_old_real(form, beta, &(struct mr_cublas_old_real){0}), C, ldc));
+    MR_OLD(herk, uplo_of(uplo), op_of(trans), n, k, MR_OLD_REAL(alpha), A, lda, MR_OLD_REAL(beta), C, ldc);
 }
 
 void mr_cublas_old_syr2k(const struct mr_form *form, char uplo, char trans, int64_t n, int64_t k, const void *alpha,
                          const void *A, int64_t lda, const void *B, int64_t ldb, const void *beta, void *C, int64_t ldc)
 {
-    mr_cublas_old_keep(mr_cublas_syr2k(form, mr_cublas_old_handle(), uplo_of(uplo), op_of(trans), n, k, alpha, A, lda,
-                                       B, ldb, beta, C, ldc));
+    MR_OLD(syr2k, uplo_of(uplo), op_of(trans), n, k, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 void mr_cublas_old_her2k(const struct mr_form *form, char uplo, char trans, int64_t n, int64_t k, const void *alpha,
                          const void *A, int64_t lda, const void *B, int64_t ldb, double beta, void *C, int64_t ldc)
 {
-    mr_cublas_old_keep(mr_cublas_her2k(form, mr_cublas_old_handle(), uplo_of(uplo), op_of(trans), n, k, alpha, A, lda,
-                                       B, ldb, mr_cublas_old_real(form, beta, &(struct mr_cublas_old_real){0}), C,
-                                       ldc));
+    MR_OLD(her2k, uplo_of(uplo), op_of(trans), n, k, alpha, A, lda, B, ldb, MR_OLD_REAL(beta), C, ldc);
 }
 
 void mr_cublas_old_symm(const struct mr_form *form, char side, char uplo, int64_t m, int64_t n, const void *alpha,
                         const void *A, int64_t lda, const void *B, int64_t ldb, const void *beta, void *C, int64_t ldc)
 {
-    mr_cublas_old_keep(mr_cublas_symm(form, mr_cublas_old_handle(), side_of(side), uplo_of(uplo), m, n, alpha, A, lda,
-                                      B, ldb, beta, C, ldc));
+    MR_OLD(symm, side_of(side), uplo_of(uplo), m, n, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 void mr_cublas_old_hemm(const struct mr_form *form, char side, char uplo, int64_t m, int64_t n, const void *alpha,
                         const void *A, int64_t lda, const void *B, int64_t ldb, const void *beta, void *C, int64_t ldc)
 {
-    mr_cublas_old_keep(mr_cublas_hemm(form, mr_cublas_old_handle(), side_of(side), uplo_of(uplo), m, n, alpha, A, lda,
-                                      B, ldb, beta, C, ldc));
+    MR_OLD(hemm, side_of(side), uplo_of(uplo), m, n, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 void mr_cublas_old_trsm(const struct mr_form *form, char side, char uplo, char trans, char diag, int64_t m, int64_t n,
                         const void *alpha, const void *A, int64_t lda, void *B, int64_t ldb)
 {
-    mr_cublas_old_keep(mr_cublas_trsm(form, mr_cublas_old_handle(), side_of(side), uplo_of(uplo), op_of(trans),
-                                      diag_of(diag), m, n, alpha, A, lda, B, ldb));
+    MR_OLD(trsm, side_of(side), uplo_of(uplo), op_of(trans), diag_of(diag), m, n, alpha, A, lda, B, ldb);
 }
 
 void mr_cublas_old_trmm(const struct mr_form *form, char side, char uplo, char trans, char diag, int64_t m, int64_t n,
                         const void *alpha, const void *A, int64_t lda, void *B, int64_t ldb)
 {
-    mr_cublas_old_keep(mr_cublas_trmm(form, mr_cublas_old_handle(), side_of(side), uplo_of(uplo), op_of(trans),
-                                      diag_of(diag), m, n, alpha, A, lda, B, ldb, B, ldb));
+    MR_OLD(trmm, side_of(side), uplo_of(uplo), op_of(trans), diag_of(diag), m, n, alpha, A, lda, B, ldb, B, ldb);
 }

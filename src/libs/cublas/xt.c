@@ -187,7 +187,7 @@ cublasStatus_t mr_cublas_XtSetCpuRatio(const struct mr_form *form, cublasXtHandl
 static cublasStatus_t start(const struct mr_form *form, cublasXtHandle_t handle, struct xt **xt)
 {
     cublasStatus_t status = enter(form, handle, xt);
-    if (status != CUBLAS_STATUS_SUCCESS || !*xt)
+    if (status != CUBLAS_STATUS_SUCCESS)
         return status;
     if (!(*xt)->blas)
         return mr_cublas_bad(form, CUBLAS_STATUS_NOT_INITIALIZED, "no device is selected: call cublasXtDeviceSelect");
@@ -230,67 +230,46 @@ cublasStatus_t mr_cublas_Xtgemm(const struct mr_form *form, cublasXtHandle_t han
          size_of(ldc));
 }
 
-cublasStatus_t mr_cublas_Xtsyrk(const struct mr_form *form, cublasXtHandle_t handle, cublasFillMode_t uplo,
-                                cublasOperation_t trans, size_t n, size_t k, const void *alpha, const void *A,
-                                size_t lda, const void *beta, void *C, size_t ldc)
-{
-    CALL(syrk, uplo, trans, size_of(n), size_of(k), alpha, A, size_of(lda), beta, C, size_of(ldc));
-}
+/* Functions of one shape. */
+#define RANK(name) \
+    cublasStatus_t mr_cublas_Xt##name(const struct mr_form *form, cublasXtHandle_t handle, cublasFillMode_t uplo, \
+                                      cublasOperation_t trans, size_t n, size_t k, const void *alpha, const void *A, \
+                                      size_t lda, const void *beta, void *C, size_t ldc) \
+    { \
+        CALL(name, uplo, trans, size_of(n), size_of(k), alpha, A, size_of(lda), beta, C, size_of(ldc)); \
+    }
+RANK(syrk)
+RANK(herk)
 
-cublasStatus_t mr_cublas_Xtherk(const struct mr_form *form, cublasXtHandle_t handle, cublasFillMode_t uplo,
-                                cublasOperation_t trans, size_t n, size_t k, const void *alpha, const void *A,
-                                size_t lda, const void *beta, void *C, size_t ldc)
-{
-    CALL(herk, uplo, trans, size_of(n), size_of(k), alpha, A, size_of(lda), beta, C, size_of(ldc));
-}
+#define RANK_OF_TWO(name) \
+    cublasStatus_t mr_cublas_Xt##name(const struct mr_form *form, cublasXtHandle_t handle, cublasFillMode_t uplo, \
+                                      cublasOperation_t trans, size_t n, size_t k, const void *alpha, const void *A, \
+                                      size_t lda, const void *B, size_t ldb, const void *beta, void *C, size_t ldc) \
+    { \
+        CALL(name, uplo, trans, size_of(n), size_of(k), alpha, A, size_of(lda), B, size_of(ldb), beta, C, \
+             size_of(ldc)); \
+    }
+RANK_OF_TWO(syr2k)
+RANK_OF_TWO(her2k)
+RANK_OF_TWO(syrkx)
+RANK_OF_TWO(herkx)
 
-cublasStatus_t mr_cublas_Xtsyr2k(const struct mr_form *form, cublasXtHandle_t handle, cublasFillMode_t uplo,
-                                 cublasOperation_t trans, size_t n, size_t k, const void *alpha, const void *A,
-                                 size_t lda, const void *B, size_t ldb, const void *beta, void *C, size_t ldc)
-{
-    CALL(syr2k, uplo, trans, size_of(n), size_of(k), alpha, A, size_of(lda), B, size_of(ldb), beta, C, size_of(ldc));
-}
-
-cublasStatus_t mr_cublas_Xtherkx(const struct mr_form *form, cublasXtHandle_t handle, cublasFillMode_t uplo,
-                                 cublasOperation_t trans, size_t n, size_t k, const void *alpha, const void *A,
-                                 size_t lda, const void *B, size_t ldb, const void *beta, void *C, size_t ldc)
-{
-    CALL(herkx, uplo, trans, size_of(n), size_of(k), alpha, A, size_of(lda), B, size_of(ldb), beta, C, size_of(ldc));
-}
+#define PRODUCT(name) \
+    cublasStatus_t mr_cublas_Xt##name(const struct mr_form *form, cublasXtHandle_t handle, cublasSideMode_t side, \
+                                      cublasFillMode_t uplo, size_t m, size_t n, const void *alpha, const void *A, \
+                                      size_t lda, const void *B, size_t ldb, const void *beta, void *C, size_t ldc) \
+    { \
+        CALL(name, side, uplo, size_of(m), size_of(n), alpha, A, size_of(lda), B, size_of(ldb), beta, C, \
+             size_of(ldc)); \
+    }
+PRODUCT(symm)
+PRODUCT(hemm)
 
 cublasStatus_t mr_cublas_Xttrsm(const struct mr_form *form, cublasXtHandle_t handle, cublasSideMode_t side,
                                 cublasFillMode_t uplo, cublasOperation_t trans, cublasDiagType_t diag, size_t m,
                                 size_t n, const void *alpha, const void *A, size_t lda, void *B, size_t ldb)
 {
     CALL(trsm, side, uplo, trans, diag, size_of(m), size_of(n), alpha, A, size_of(lda), B, size_of(ldb));
-}
-
-cublasStatus_t mr_cublas_Xtsymm(const struct mr_form *form, cublasXtHandle_t handle, cublasSideMode_t side,
-                                cublasFillMode_t uplo, size_t m, size_t n, const void *alpha, const void *A, size_t lda,
-                                const void *B, size_t ldb, const void *beta, void *C, size_t ldc)
-{
-    CALL(symm, side, uplo, size_of(m), size_of(n), alpha, A, size_of(lda), B, size_of(ldb), beta, C, size_of(ldc));
-}
-
-cublasStatus_t mr_cublas_Xthemm(const struct mr_form *form, cublasXtHandle_t handle, cublasSideMode_t side,
-                                cublasFillMode_t uplo, size_t m, size_t n, const void *alpha, const void *A, size_t lda,
-                                const void *B, size_t ldb, const void *beta, void *C, size_t ldc)
-{
-    CALL(hemm, side, uplo, size_of(m), size_of(n), alpha, A, size_of(lda), B, size_of(ldb), beta, C, size_of(ldc));
-}
-
-cublasStatus_t mr_cublas_Xtsyrkx(const struct mr_form *form, cublasXtHandle_t handle, cublasFillMode_t uplo,
-                                 cublasOperation_t trans, size_t n, size_t k, const void *alpha, const void *A,
-                                 size_t lda, const void *B, size_t ldb, const void *beta, void *C, size_t ldc)
-{
-    CALL(syrkx, uplo, trans, size_of(n), size_of(k), alpha, A, size_of(lda), B, size_of(ldb), beta, C, size_of(ldc));
-}
-
-cublasStatus_t mr_cublas_Xther2k(const struct mr_form *form, cublasXtHandle_t handle, cublasFillMode_t uplo,
-                                 cublasOperation_t trans, size_t n, size_t k, const void *alpha, const void *A,
-                                 size_t lda, const void *B, size_t ldb, const void *beta, void *C, size_t ldc)
-{
-    CALL(her2k, uplo, trans, size_of(n), size_of(k), alpha, A, size_of(lda), B, size_of(ldb), beta, C, size_of(ldc));
 }
 
 cublasStatus_t mr_cublas_Xttrmm(const struct mr_form *form, cublasXtHandle_t handle, cublasSideMode_t side,

@@ -145,6 +145,13 @@ static int *copy_of(const int *from, int count)
     return to;
 }
 
+/* Copies A's values of each member. */
+static void take_values(struct mr_refactor *r, void *const *values)
+{
+    for (int m = 0; m < r->members; m++)
+        memcpy(r->a + (int64_t)m * r->nnz_a, values[m], (size_t)r->nnz_a * sizeof *r->a);
+}
+
 /* Anew: what was set up before is gone. `values` has A's values of each member. */
 static cusolverStatus_t set_up(const struct mr_form *form, cusolverRfHandle_t handle, int64_t members, int64_t n,
                                const struct mr_refactor_part *a, void *const *values, const struct mr_refactor_part *l,
@@ -166,10 +173,10 @@ static cusolverStatus_t set_up(const struct mr_form *form, cusolverRfHandle_t ha
         r->members = (int)members;
         status = mr_refactor_build(r, a, l, u);
     }
-    for (int m = 0; status == CUSOLVER_STATUS_SUCCESS && m < r->members; m++)
-        memcpy(r->a + (int64_t)m * r->nnz_a, values[m], (size_t)r->nnz_a * sizeof *r->a);
-    if (status == CUSOLVER_STATUS_SUCCESS)
+    if (status == CUSOLVER_STATUS_SUCCESS) {
+        take_values(r, values);
         return status;
+    }
     mr_refactor_clear(r);
     return mr_solver_bad(form, status, "%s",
                          status == CUSOLVER_STATUS_INVALID_VALUE ? "A has an element that L and U have not"
@@ -216,11 +223,11 @@ static cusolverStatus_t reset(const struct mr_form *form, cusolverRfHandle_t han
                               int64_t nnz, void *const *values)
 {
     ENTER(r->members > 0 && r->members == members && r->n == n && r->nnz_a == nnz && values);
-    cusolverStatus_t status = wait(form);
-    for (int m = 0; status == CUSOLVER_STATUS_SUCCESS && m < r->members; m++) {
+    for (int64_t m = 0; m < members; m++)
         MR_CHECK(form, values[m]);
-        memcpy(r->a + (int64_t)m * r->nnz_a, values[m], (size_t)r->nnz_a * sizeof *r->a);
-    }
+    cusolverStatus_t status = wait(form);
+    if (status == CUSOLVER_STATUS_SUCCESS)
+        take_values(r, values);
     return status;
 }
 

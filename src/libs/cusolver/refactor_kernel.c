@@ -162,9 +162,10 @@ static void fill(struct mr_refactor *r, const struct mr_refactor_part *part, boo
 /* Where A's elements go. */
 static cusolverStatus_t find_places(struct mr_refactor *r, const struct mr_refactor_part *a)
 {
-    int *turned = malloc(2 * (size_t)r->n * sizeof *turned), *columns = turned + r->n;
+    int *turned = malloc(2 * (size_t)r->n * sizeof *turned);
     if (!turned)
         return CUSOLVER_STATUS_ALLOC_FAILED;
+    int *columns = turned + r->n;
     for (int i = 0; i < r->n; i++) {
         turned[r->p[i]] = i;
         columns[r->q[i]] = i;

@@ -55,30 +55,27 @@ static void say_unwritten(const struct mr_finding *finding, char *detail, char *
 {
     const char *how = touches(&finding->later), *s = ends(finding->touched);
     uint64_t bytes = finding->touched;
+    MISSING("no kernel, copy or fill has written these bytes since the memory was allocated");
     switch (finding->kind) {
     case MR_FINDING_UNWRITTEN_COPY:
     case MR_FINDING_UNWRITTEN_PADDING:
         DETAIL("brings %" PRIu64 " byte%s to the host that nothing has written", bytes, s);
-        MISSING("no kernel, copy or fill has written %s", finding->kind == MR_FINDING_UNWRITTEN_COPY
-                                                              ? "these bytes since the memory was allocated"
-                                                              : "these bytes, which may be the padding of structures");
+        if (finding->kind == MR_FINDING_UNWRITTEN_PADDING)
+            MISSING("no kernel, copy or fill has written these bytes, which may be the padding of structures");
         ADVICE("%s", finding->kind == MR_FINDING_UNWRITTEN_COPY
                          ? "set the memory before (cudaMemset), or copy only what has been written"
                          : "nothing, if they are padding; else write them before");
         break;
     case MR_FINDING_UNWRITTEN_READ:
         DETAIL("%s %" PRIu64 " byte%s that nothing has written", how, bytes, s);
-        MISSING("no kernel, copy or fill has written these bytes since the memory was allocated");
         ADVICE("set the memory before (cudaMemset), if what is read there matters");
         break;
     case MR_FINDING_UNWRITTEN_BRANCH:
         DETAIL("branches by %" PRIu64 " byte%s that nothing has written", bytes, s);
-        MISSING("no kernel, copy or fill has written these bytes since the memory was allocated");
         ADVICE("set the memory before (cudaMemset): which way the kernel goes is left to chance");
         break;
     case MR_FINDING_UNWRITTEN_ADDRESS:
         DETAIL("accesses memory at an address that it makes of %" PRIu64 " byte%s that nothing has written", bytes, s);
-        MISSING("no kernel, copy or fill has written these bytes since the memory was allocated");
         ADVICE("set the memory before (cudaMemset): where the kernel reads or writes is left to chance");
         break;
     default:

@@ -74,23 +74,9 @@ static unsigned known_of_result(const struct mr_ptx_inst *inst, const uint8_t *k
         return 0;
     bool flushes = inst->type[0] == MR_PTX_TYPE_F32 && inst->type_count == 1 && (inst->flags & MR_PTX_FLAG_FTZ);
     switch (inst->op) {
-    case MR_PTX_OP_ADD:
-    case MR_PTX_OP_SUB:
-    case MR_PTX_OP_MUL:
-    case MR_PTX_OP_DIV:
-    case MR_PTX_OP_FMA:
-    case MR_PTX_OP_MAD:
-    case MR_PTX_OP_SQRT:
-    case MR_PTX_OP_RCP:
-    case MR_PTX_OP_RSQRT:
-    case MR_PTX_OP_SIN:
-    case MR_PTX_OP_COS:
-    case MR_PTX_OP_EX2:
-    case MR_PTX_OP_LG2:
     case MR_PTX_OP_MIN:
     case MR_PTX_OP_MAX:
     case MR_PTX_OP_ABS:
-    case MR_PTX_OP_NEG:
         return flushes ? CG_NUMBER_FLUSHED : 0;
     case MR_PTX_OP_CVT:
         return inst->type[0] == MR_PTX_TYPE_F32 && is_integer(inst->type[1]) ? CG_NUMBER_FLUSHED : 0;
@@ -99,7 +85,7 @@ static unsigned known_of_result(const struct mr_ptx_inst *inst, const uint8_t *k
     case MR_PTX_OP_SELP:
         return known_of_source(&inst->operands[1], known) & known_of_source(&inst->operands[2], known);
     default:
-        return 0;
+        return flushes && cg_computes(inst->op) ? CG_NUMBER_FLUSHED : 0;
     }
 }
 

@@ -17,11 +17,9 @@
 
 #define CANONICAL_NAN UINT64_C(0x7fffffff)
 
-bool cg_nan_is_arithmetic(const struct mr_ptx_inst *inst)
+bool cg_computes(unsigned op)
 {
-    if (!inst->type_count || inst->type[0] != MR_PTX_TYPE_F32)
-        return false;
-    switch (inst->op) {
+    switch (op) {
     case MR_PTX_OP_ADD:
     case MR_PTX_OP_SUB:
     case MR_PTX_OP_MUL:
@@ -38,11 +36,16 @@ bool cg_nan_is_arithmetic(const struct mr_ptx_inst *inst)
     case MR_PTX_OP_TANH:
     case MR_PTX_OP_NEG:
         return true;
-    case MR_PTX_OP_CVT:
-        return inst->type[1] == MR_PTX_TYPE_F16;
     default:
         return false;
     }
+}
+
+bool cg_nan_is_arithmetic(const struct mr_ptx_inst *inst)
+{
+    if (!inst->type_count || inst->type[0] != MR_PTX_TYPE_F32)
+        return false;
+    return cg_computes(inst->op) || (inst->op == MR_PTX_OP_CVT && inst->type[1] == MR_PTX_TYPE_F16);
 }
 
 /* Never hands on a NaN's payload: gives the other operand, or hardware's own NaN. */

@@ -56,6 +56,8 @@ LLVMValueRef cg_flush_half_number(struct cg *g,
 
 /* ---- nan.c ---- */
 
+/* Whether an opcode, on f32, computes a new number: not a choice, a copy or a conversion. */
+bool cg_computes(unsigned op);
 /* Fills g->regs.loose; false when memory is short. */
 bool cg_nan_prepare(struct cg *g);
 /* Whether an instruction gives NaNs that need mending; whether it looks at the bits of its operands. */

@@ -11,6 +11,8 @@
 
 #include <cublas_v2.h>
 
+#include "bl_say.h"
+
 #define BL_ELEMENTS 1024 /* of each fixture's matrix */
 
 /* What a case finds: a handle with its settings as they are at first, and device memory with numbers. */
@@ -24,9 +26,6 @@ struct bl {
 
 /* Fills the matrices; `type` says with what. */
 struct bl bl_begin(char type);
-
-/* Says the status's name without CUBLAS_STATUS_. */
-void bl(cublasStatus_t status);
 
 /* Ends the case unless the step succeeds. */
 #define BL_NEED(expr) bl_need((expr), #expr)

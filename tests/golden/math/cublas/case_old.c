@@ -3,22 +3,12 @@
 #include "../../runtime/rt.h"
 
 #include <cublas.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "bl_say.h"
 
 #define LD 8
 #define COUNT (LD * LD)
-
-static void status(cublasStatus value)
-{
-    char text[40];
-    const char *name = cublasGetStatusName(value);
-    if (name && strncmp(name, "CUBLAS_STATUS_", 14) == 0)
-        snprintf(text, sizeof text, "%s", name + 14);
-    else
-        snprintf(text, sizeof text, "status=%d", (int)value);
-    say_text(text);
-}
 
 /* ---- the default handle and the error ---- */
 
@@ -27,125 +17,125 @@ CASE(blas_old, before_init, .alone = true)
     float host[4] = {1, 2, 3, 4};
     void *memory = (void *)7;
     int version = 5;
-    status(cublasGetError());
-    status(cublasAlloc(4, 4, &memory));
-    status(cublasFree(NULL));
-    status(cublasSetKernelStream(NULL));
-    status(cublasGetVersion(&version));
+    bl(cublasGetError());
+    bl(cublasAlloc(4, 4, &memory));
+    bl(cublasFree(NULL));
+    bl(cublasSetKernelStream(NULL));
+    bl(cublasGetVersion(&version));
     say_if("version", version > 10000);
     float *device = rt_alloc(16);
     RT_NEED(cudaMemcpy(device, host, 16, cudaMemcpyHostToDevice));
     say_int((int)cublasSdot(4, device, 1, device, 1));
-    status(cublasGetError());
-    status(cublasGetError());
+    bl(cublasGetError());
+    bl(cublasGetError());
     cublasSscal(4, 2, device, 1);
-    status(cublasGetError());
-    status(cublasShutdown());
+    bl(cublasGetError());
+    bl(cublasShutdown());
 }
 
 CASE(blas_old, twice, .alone = true)
 {
-    status(cublasInit());
-    status(cublasInit());
-    status(cublasGetError());
-    status(cublasShutdown());
+    bl(cublasInit());
+    bl(cublasInit());
+    bl(cublasGetError());
+    bl(cublasShutdown());
     cublasSscal(0, 2, NULL, 1);
-    status(cublasGetError());
-    status(cublasShutdown());
-    status(cublasInit());
+    bl(cublasGetError());
+    bl(cublasShutdown());
+    bl(cublasInit());
     cublasSscal(0, 2, NULL, 1);
-    status(cublasGetError());
-    status(cublasShutdown());
+    bl(cublasGetError());
+    bl(cublasShutdown());
 }
 
 static void other_thread(void *argument)
 {
     float *device = argument;
-    status(cublasGetError());
+    bl(cublasGetError());
     say_int((int)cublasSdot(2, device, 1, device, 1));
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasSgemm('Q', 'N', 1, 1, 1, 1, device, 1, device, 1, 0, device, 1);
 }
 
 CASE(blas_old, threads, .alone = true)
 {
     float host[2] = {3, 4};
-    status(cublasInit());
+    bl(cublasInit());
     float *device = rt_alloc(8);
     RT_NEED(cudaMemcpy(device, host, 8, cudaMemcpyHostToDevice));
     cublasSgemm('Q', 'N', 1, 1, 1, 1, device, 1, device, 1, 0, device, 1);
     rt_thread(other_thread, device);
-    status(cublasGetError());
-    status(cublasGetError());
+    bl(cublasGetError());
+    bl(cublasGetError());
 }
 
 CASE(blas_old, memory, .alone = true)
 {
     void *memory = NULL;
-    status(cublasInit());
-    status(cublasAlloc(0, 4, &memory));
+    bl(cublasInit());
+    bl(cublasAlloc(0, 4, &memory));
     say_if("null", !memory);
-    status(cublasAlloc(-1, 4, &memory));
-    status(cublasAlloc(4, 0, &memory));
-    status(cublasAlloc(4, -4, &memory));
-    status(cublasAlloc(100, 16, &memory));
+    bl(cublasAlloc(-1, 4, &memory));
+    bl(cublasAlloc(4, 0, &memory));
+    bl(cublasAlloc(4, -4, &memory));
+    bl(cublasAlloc(100, 16, &memory));
     say_if("memory", memory != NULL);
-    status(cublasGetError());
-    status(cublasFree(memory));
-    status(cublasFree(NULL));
-    status(cublasGetError());
-    status(cublasAlloc(0x7fffffff, 0x7fffffff, &memory));
-    status(cublasGetError());
+    bl(cublasGetError());
+    bl(cublasFree(memory));
+    bl(cublasFree(NULL));
+    bl(cublasGetError());
+    bl(cublasAlloc(0x7fffffff, 0x7fffffff, &memory));
+    bl(cublasGetError());
 }
 
 CASE(blas_old, alloc_null, RT_CRASHES("INVALID_VALUE"))
 {
-    status(cublasAlloc(4, 4, NULL));
+    bl(cublasAlloc(4, 4, NULL));
 }
 
 CASE(blas_old, free_wild, .alone = true)
 {
     int here;
-    status(cublasInit());
-    status(cublasFree(&here));
-    status(cublasGetError());
+    bl(cublasInit());
+    bl(cublasFree(&here));
+    bl(cublasGetError());
 }
 
 /* The error is the latest call's, also a success. */
 CASE(blas_old, error_kept, .alone = true)
 {
-    status(cublasInit());
+    bl(cublasInit());
     float *device = rt_alloc(COUNT * 4);
     cublasSgemm('Q', 'N', 1, 1, 1, 1, device, 1, device, 1, 0, device, 1);
     cublasSscal(1, 1, device, 1);
-    status(cublasGetError());
-    status(cublasGetError());
+    bl(cublasGetError());
+    bl(cublasGetError());
     cublasSgemm('N', 'N', -1, 1, 1, 1, device, 1, device, 1, 0, device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasSgemm('N', 'N', 4, 1, 1, 1, device, 3, device, 1, 0, device, 4);
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasSscal(-1, 1, device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasSscal(1, 1, device, 0);
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasSaxpy(4, 1, device, 0, device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
     say_int((int)cublasSdot(-1, device, 1, device, 1));
-    status(cublasGetError());
+    bl(cublasGetError());
     say_int(cublasIsamax(0, device, 1));
-    status(cublasGetError());
+    bl(cublasGetError());
     say_int(cublasIsamax(4, device, 0));
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasStrsm('X', 'L', 'N', 'N', 1, 1, 1, device, 1, device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasStrsm('L', 'X', 'N', 'N', 1, 1, 1, device, 1, device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasStrsm('L', 'L', 'N', 'X', 1, 1, 1, device, 1, device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasSsymv('X', 1, 1, device, 1, device, 1, 0, device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasCher('l', 1, 1, (const cuComplex *)device, 0, (cuComplex *)device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
 }
 
 CASE(blas_old, error_of_gemv, .alone = true, .allow = "INVALID_VALUE INVALID_VALUE",
@@ -154,28 +144,28 @@ CASE(blas_old, error_of_gemv, .alone = true, .allow = "INVALID_VALUE INVALID_VAL
     float *device = rt_alloc(COUNT * 4);
     RT_NEED(cudaMemset(device, 0, COUNT * 4));
     cublasSgemv('X', 1, 1, 1, device, 1, device, 1, 0, device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
     cublasSgemv('n', 1, 1, 1, device, 1, device, 0, 0, device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
 }
 
 CASE(blas_old, stream, .alone = true)
 {
-    status(cublasInit());
+    bl(cublasInit());
     cudaStream_t stream = rt_stream(cudaStreamNonBlocking);
     float *device = rt_alloc(8);
     RT_NEED(cudaMemset(device, 0, 8));
-    status(cublasSetKernelStream(stream));
+    bl(cublasSetKernelStream(stream));
     cublasSscal(1, 2, device, 1); /* hardware loads its kernel */
     RT_NEED(cudaDeviceSynchronize());
     struct rt_gate gate = rt_gate_close(stream);
     rt_store(stream, device, 0x40400000);
     cublasSscal(1, 2, device, 1);
-    status(cublasGetError());
+    bl(cublasGetError());
     rt(cudaStreamQuery(stream));
     rt_gate_open(gate);
     say_int((int)cublasSasum(1, device, 1));
-    status(cublasSetKernelStream(NULL));
+    bl(cublasSetKernelStream(NULL));
 }
 
 /* ---- results: whole numbers, so that they are exact ---- */
@@ -220,7 +210,7 @@ static void all(void)
     static long long whole[6 * COUNT];
     static float single[2 * COUNT];
     static double twice[2 * COUNT];
-    status(cublasGetError());
+    bl(cublasGetError());
     for (int m = 0; m < 3; m++) {
         long long *at = whole;
         RT_NEED(cudaMemcpy(single, s[m], COUNT * 4, cudaMemcpyDeviceToHost));
@@ -351,7 +341,7 @@ CASE(blas_old, rotations)
     cublasDrotmg(&done, &dtwo, &dx1, &dy1, q);
     say_int((long long)(1000 * done));
     say_int((long long)q[0]);
-    status(cublasGetError());
+    bl(cublasGetError());
 }
 
 /* Calls of all four types. */
@@ -480,7 +470,7 @@ CASE(blas_old, helpers)
 {
     float host[6] = {1, 2, 3, 4, 5, 6}, back[6] = {0};
     begin();
-    status(cublasSetVector(6, 4, host, 1, s[0], 1));
-    status(cublasGetMatrix(3, 2, 4, s[0], 3, back, 3));
+    bl(cublasSetVector(6, 4, host, 1, s[0], 1));
+    bl(cublasGetMatrix(3, 2, 4, s[0], 3, back, 3));
     say_hash(back, sizeof back);
 }
