@@ -657,6 +657,11 @@ int main()
         self.cc("main.cu", "-c")
         self.cc("main.cpp", "-c")
 
+    def test_headers_that_bring_others(self):
+        """Programs that include a header of NVIDIA's count on what it includes: cublas_v2.h brings math.h."""
+        self.write({"main.cpp": "#include <cublas_v2.h>\ndouble size(double x) { return sqrt(fabs(x)); }\n"})
+        self.cc("main.cpp", "-c")
+
     def test_arrays_of_a_late_size(self):
         """The host's arrays whose size clang does not know, with initialisers, as g++ takes them; beside a launch, in a
         template and in a loop."""
