@@ -14,9 +14,17 @@ int main(int argc, char **argv)
     } commands[] = {{"check", tool_check}, {"replay", tool_replay}, {"trace", tool_trace},   {"cc", tool_cc},
                     {"smi", tool_smi},     {"info", tool_info},     {"doctor", tool_doctor}, {"env", tool_env}};
 
-    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
+    if (argc < 2) {
+        fputs("millrace-commands: the program millrace starts this one; use that\n", stderr);
+        return 2;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return tool_end(commands[i].function(argc - 2, argv + 2));
-    fputs("millrace-commands: the program millrace starts this one; use that\n", stderr);
+    fprintf(
+        stderr,
+        "millrace: '%s' is no command; there are run, check, replay, trace, cc, smi, info, doctor and env (see 'millrace "
+        "--help')\n",
+        argv[1]);
     return 2;
 }

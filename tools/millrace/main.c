@@ -54,8 +54,6 @@ static int start_commands(char **argv)
 
 int main(int argc, char **argv)
 {
-    static const char *const others[] = {"check", "replay", "trace", "cc", "smi", "info", "doctor", "env"};
-
     if (argc < 2) {
         fputs(usage, stderr);
         return 2;
@@ -70,13 +68,5 @@ int main(int argc, char **argv)
         puts("millrace " MR_VERSION " (CUDA driver API 13.0)");
         return tool_end(0);
     }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(argv[1], others[i]) == 0)
-            return start_commands(argv);
-    fprintf(
-        stderr,
-        "millrace: '%s' is no command; there are run, check, replay, trace, cc, smi, info, doctor and env (see 'millrace "
-        "--help')\n",
-        argv[1]);
-    return 2;
+    return start_commands(argv);
 }
