@@ -17,6 +17,9 @@
  * under its own lock, under which a wait for it is collected, and is listed under the legacy stream's lock, under which
  * that looks at the list.
  *
+ * The thread that finds the gate at 0, or the list empty, need not be the one that saw the streams idle. So both are
+ * stored with release and loaded with acquire: what those streams did is there for it as well.
+ *
  * Non-blocking streams are listed too, on a list of their own, for cuCtxSynchronize only. */
 #include "base/clock.h"
 #include "base/log.h"
@@ -208,7 +211,7 @@ static CUresult order_legacy(struct mr_stream *legacy, struct mr_command *comman
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
     if (atomic_load_explicit(&legacy->gate, memory_order_relaxed) &&
-        atomic_load_explicit(&legacy->listed_blocking, memory_order_relaxed) == 0) {
+        atomic_load_explicit(&legacy->listed_blocking, memory_order_acquire) == 0) {
         legacy->work++;
         put = mr_stream_put(legacy, command);
         mr_stream_leave(legacy, put.call, false);
@@ -259,7 +262,7 @@ CUresult mr_stream_order(struct mr_stream *stream, struct mr_command *command, C
     mr_lock_take(&stream->lock);
     if (__builtin_expect(stream->listed && !stream->ended &&
                              (!mr_stream_blocking(stream) ||
-                              atomic_load_explicit(&stream->context->legacy->gate, memory_order_relaxed) == 0),
+                              atomic_load_explicit(&stream->context->legacy->gate, memory_order_acquire) == 0),
                          1)) {
         struct mr_put put = mr_stream_put(stream, command);
         mr_stream_leave(stream, put.call, false);

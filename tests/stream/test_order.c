@@ -240,6 +240,81 @@ static void test_records_that_trail_are_not_seen(void **state)
     OK(cuStreamDestroy(stream));
 }
 
+/* The fast paths of the default-stream rules look at one word to learn that the other side has nothing left. What it
+ * did is then there for this thread as well, though another thread has found out: ThreadSanitizer sees if it is not. */
+struct finder {
+    CUstream stream; /* NULL: the context is waited for */
+    CUdeviceptr memory;
+    _Atomic bool found;
+};
+
+static void *find_idle(void *data)
+{
+    struct finder *finder = data;
+    OK(cuCtxSetCurrent(the_context));
+    if (!finder->stream)
+        OK(cuCtxSynchronize());
+    for (int i = 0; finder->stream && i < 3; i++) {
+        OK(cuMemsetD32Async(finder->memory, 0, 1, finder->stream));
+        OK(cuStreamSynchronize(finder->stream));
+    }
+    atomic_store_explicit(&finder->found, true, memory_order_relaxed);
+    return NULL;
+}
+
+/* Another thread finds out; this one learns of nothing but that it has. */
+static pthread_t found_by_another(struct finder *finder)
+{
+    pthread_t thread;
+    atomic_store(&finder->found, false);
+    assert_int_equal(pthread_create(&thread, NULL, find_idle, finder), 0);
+    while (!atomic_load_explicit(&finder->found, memory_order_relaxed))
+        sched_yield();
+    return thread;
+}
+
+static void test_idle_is_seen_whole(void **state)
+{
+    (void)state;
+    CUstream stream = new_stream(0), other = new_stream(0);
+    struct finder by_stream = {.stream = new_stream(0)}, by_context = {0};
+    CUdeviceptr memory;
+    OK(cuMemAlloc(&by_stream.memory, 4));
+    OK(cuMemAlloc(&memory, 4));
+    for (int round = 0; round < 50; round++) {
+        struct gate early = {0}, late = {0};
+        uint32_t word = 0;
+        /* The stream is busy when the legacy stream gets its work, so it stays on the list, and ends before that. */
+        gate_put(&early, stream);
+        gate_put(&late, other);
+        OK(cuMemsetD32Async(memory, 1, 1, NULL));
+        gate_open(&early);
+        OK(cuStreamSynchronize(stream));
+        gate_open(&late);
+        pthread_t thread = found_by_another(&by_stream);
+        OK(cuMemsetD32Async(memory, 2, 1, stream));
+        pthread_join(thread, NULL);
+
+        /* The other way round: the legacy stream ends before the stream does. */
+        gate_put(&early, stream);
+        OK(cuMemsetD32Async(by_stream.memory, 0, 1, NULL));
+        gate_put(&late, stream);
+        OK(cuMemsetD32Async(memory, 3, 1, stream));
+        gate_open(&early);
+        gate_open(&late);
+        thread = found_by_another(&by_context);
+        OK(cuMemsetD32Async(memory, 4, 1, NULL));
+        pthread_join(thread, NULL);
+        OK(cuMemcpyDtoH(&word, memory, 4));
+        assert_int_equal(word, 4);
+    }
+    OK(cuMemFree(memory));
+    OK(cuMemFree(by_stream.memory));
+    OK(cuStreamDestroy(stream));
+    OK(cuStreamDestroy(other));
+    OK(cuStreamDestroy(by_stream.stream));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_legacy_and_blocking_never_overlap),
         cmocka_unit_test(test_wait_in_legacy),
         cmocka_unit_test(test_records_that_trail_are_not_seen),
+        cmocka_unit_test(test_idle_is_seen_whole),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }
