@@ -38,6 +38,8 @@ def operations():
         return jax.lax.conv_general_dilated(x, w, (2, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
 
     both("matmul", lambda a: a @ a, m)
+    small = numbers.integers(-5, 6, (20, 20)).astype("int8")
+    both("int8 matmul", lambda a: jax.lax.dot(a, a, preferred_element_type=jnp.int32), small, limit=0)
     both("softmax", jax.nn.softmax, m)
     both("layer norm", lambda a: (a - a.mean(-1, keepdims=True)) / jnp.sqrt(a.var(-1, keepdims=True) + 1e-5), m)
     both("sort", jnp.sort, m)

@@ -82,7 +82,8 @@ def activate() -> None:
     if "CUDA_HOME" not in os.environ and "CUDA_PATH" not in os.environ:
         os.environ["CUDA_HOME"] = os.environ["CUDA_PATH"] = str(ROOT)
     flags = os.environ.get("XLA_FLAGS", "").split()
-    for name, value in (("--xla_gpu_cuda_data_dir", ROOT), ("--xla_gpu_autotune_level", 0)):
+    for name, value in (("--xla_gpu_cuda_data_dir", ROOT), ("--xla_gpu_autotune_level", 0),
+                        ("--xla_gpu_enable_triton_gemm", "false")):
         if not any(flag.startswith(name) for flag in flags):
             flags.append(f"{name}={value}")
     os.environ["XLA_FLAGS"] = " ".join(flags)

@@ -52,9 +52,9 @@ class Run(unittest.TestCase):
         """TensorFlow and JAX: flags that the user has not given."""
         said = 'echo "$XLA_FLAGS" $JAX_SKIP_CUDA_CONSTRAINTS_CHECK; dirname $(dirname $(command -v nvcc))'
         flags, own = millrace("run", "--", "sh", "-c", said, XLA_FLAGS=None, JAX_SKIP_CUDA_CONSTRAINTS_CHECK=None).stdout.splitlines()
-        self.assertEqual(flags, f"--xla_gpu_cuda_data_dir={own} --xla_gpu_autotune_level=0 1")
+        self.assertEqual(flags, f"--xla_gpu_cuda_data_dir={own} --xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false 1")
         flags = millrace("run", "--", "sh", "-c", 'echo "$XLA_FLAGS"', XLA_FLAGS="--xla_gpu_autotune_level=4").stdout
-        self.assertEqual(flags, f"--xla_gpu_autotune_level=4 --xla_gpu_cuda_data_dir={own}\n")
+        self.assertEqual(flags, f"--xla_gpu_autotune_level=4 --xla_gpu_cuda_data_dir={own} --xla_gpu_enable_triton_gemm=false\n")
 
     @unittest.skipIf(os.environ.get("MR_SANITIZED"), "a sanitizer brings libraries")
     @unittest.skipUnless(shutil.which("readelf"), "there is no readelf")

@@ -81,13 +81,16 @@ static bool add_xla_flag(const char *name, const char *value)
     return done;
 }
 
-/* XLA takes no path with a blank: flags end there. */
+/* XLA takes no path with a blank: flags end there. Its autotuner's helpers are machine code. Without it XLA gives
+ * matrix products kernels by Triton whose tiles nobody has chosen: slow ones, and for int8 products that are twice what
+ * they should be. So products go to cuBLAS. */
 static bool name_for_xla(const char *shims)
 {
     char root[PATH_MAX];
     snprintf(root, sizeof root, "%.*s", (int)(strrchr(shims, '/') - shims), shims);
     return (strchr(root, ' ') || add_xla_flag("--xla_gpu_cuda_data_dir", root)) &&
-           add_xla_flag("--xla_gpu_autotune_level", "0") && setenv("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1", 0) == 0;
+           add_xla_flag("--xla_gpu_autotune_level", "0") && add_xla_flag("--xla_gpu_enable_triton_gemm", "false") &&
+           setenv("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1", 0) == 0;
 }
 
 bool tool_environment(const char *command)
