@@ -187,7 +187,7 @@ cublasStatus_t mr_cublas_XtSetCpuRatio(const struct mr_form *form, cublasXtHandl
 static cublasStatus_t start(const struct mr_form *form, cublasXtHandle_t handle, struct xt **xt)
 {
     cublasStatus_t status = enter(form, handle, xt);
-    if (status != CUBLAS_STATUS_SUCCESS)
+    if (!*xt)
         return status;
     if (!(*xt)->blas)
         return mr_cublas_bad(form, CUBLAS_STATUS_NOT_INITIALIZED, "no device is selected: call cublasXtDeviceSelect");
