@@ -21,6 +21,7 @@ import tempfile
 from atomics import print_atomics, run_atomics
 from between import print_between, run_between
 from check import print_check, run_check
+from instructions import print_instructions, run_instructions
 from kernel_tables import print_kernels, run_kernels
 from lanes import print_lanes, run_lanes
 from programs import HERE, build_by_hand, cell, run
@@ -268,6 +269,7 @@ def print_math(figures: dict) -> None:
 
 PARTS = {
     "calls": "calls",
+    "instructions": "instructions of calls",
     "runtime": "calls of the runtime API",
     "demo": "demonstration",
     "kernels": "kernels",
@@ -380,6 +382,8 @@ def main() -> int:
                 ours[part], hand[part] = run_nvrtc(programs, folder)
             elif part == "pycuda":
                 ours[part], hand[part] = run_pycuda(chosen.build.resolve(), folder)
+            elif part == "instructions":
+                ours[part] = run_instructions(programs)
             elif part == "start":
                 ours[part] = run_start(chosen.build.resolve())
             elif part == "check":
@@ -407,6 +411,7 @@ def main() -> int:
             pocl = run([programs / "bench_pocl"], POCL_CACHE_DIR=folder)
     tables = {
         "calls": lambda figures: print_calls(figures, nvidia, pocl),
+        "instructions": print_instructions,
         "runtime": lambda figures: print_runtime(figures, nvidia),
         "demo": lambda figures: print_demo(figures, hand["demo"], nvidia, pocl),
         "kernels": print_kernels,
