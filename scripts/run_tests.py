@@ -2,8 +2,9 @@
 """make test: runs Meson's tests with a progress line, shows what failed, and closes with "N passed, N failed, N
 skipped".
 
-Usage: run_tests.py BUILD [meson test's own arguments]. cmocka programs are counted test by test, from their closing
-lines; any other program counts as one.
+Usage: run_tests.py BUILD [--needed] [meson test's own arguments]. cmocka programs are counted test by test, from
+their closing lines; any other program counts as one. --needed first builds what the suites named by --suite need, and
+no more.
 """
 import json
 import os
@@ -90,9 +91,27 @@ def run(words: list) -> int:
     return status
 
 
+def introspect(build: pathlib.Path, what: str) -> list:
+    return json.loads(subprocess.run(["meson", "introspect", build, what], stdout=subprocess.PIPE, check=True).stdout)
+
+
+def build_needed(build: pathlib.Path, suites: set) -> int:
+    """Builds the targets that the tests of these suites name."""
+    tests = [test for test in introspect(build, "--tests") if suites & {suite.rpartition(":")[2] for suite in test["suite"]}]
+    needed = {identity for test in tests for identity in test["depends"]}
+    files = {os.path.relpath(file, build) for target in introspect(build, "--targets") if target["id"] in needed
+             for file in target["filename"]}
+    return subprocess.run(["ninja", "-C", build, "--quiet", *sorted(files)]).returncode
+
+
 def main() -> int:
-    build = pathlib.Path(sys.argv[1])
-    status = run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *sys.argv[2:]])
+    build, words = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    if "--needed" in words:
+        words.remove("--needed")
+        status = build_needed(build, {suite for word, suite in zip(words, words[1:]) if word == "--suite"})
+        if status:
+            return status
+    status = run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *words])
     totals = [0, 0, 0]
     log = build / "meson-logs" / "testlog.json"
     for line in log.read_text(errors="replace").splitlines():
