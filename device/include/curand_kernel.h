@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random numbers in kernels: the generators XORWOW, MRG32k3a, Philox4x32-10 and Sobol (32 and 64 bits, plain and
- * scrambled), written from the published algorithms. Same seeds give the same sequences as cuRAND's generators;
+/* Random numbers in kernels: the generators XORWOW, MRG32k3a, Philox4x32-10, MTGP32 and Sobol (32 and 64 bits,
+ * plain and scrambled), written from the published algorithms. Same seeds give the same sequences as cuRAND's generators;
  * millrace_curand_distributions.h says what differs.
  *
- * A state belongs to one thread at a time. Not here: MTGP32 and curand_discrete, whose tables the host library makes.
+ * A state belongs to one thread at a time, MTGP32's to one block.
  */
 #ifndef CURAND_KERNEL_H_
 #define CURAND_KERNEL_H_
@@ -91,7 +91,9 @@ MR_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequen
 #include "millrace_curand_mrg32k3a.h"
 #include "millrace_curand_philox.h"
 #include "millrace_curand_sobol.h"
+#include "millrace_curand_mtgp32.h"
 
 #include "millrace_curand_distributions.h"
+#include "millrace_curand_discrete.h"
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Uniform, normal and log-normal numbers from any generator; millrace_curand_poisson.h: Poisson numbers. Part of curand_kernel.h.
  *
- * Uniform numbers have cuRAND's bits. Normal ones are made the same way (Box and Muller; for Sobol, which must use one number for one, the inverse
- * of the normal distribution) with our logarithm and sine, so the last bits may differ. */
+ * Uniform numbers have cuRAND's bits. Normal ones are made the same way (Box and Muller; for Sobol and MTGP32, one number from one by the inverse of
+ * the normal distribution) with our logarithm and sine, so the last bits may differ. */
 #ifndef MILLRACE_CURAND_DISTRIBUTIONS_H
 #define MILLRACE_CURAND_DISTRIBUTIONS_H
 
@@ -196,6 +196,7 @@ MR_FROM_ONE(curandStateSobol32)
 MR_FROM_ONE(curandStateScrambledSobol32)
 MR_FROM_ONE(curandStateSobol64)
 MR_FROM_ONE(curandStateScrambledSobol64)
+MR_FROM_ONE(curandStateMtgp32)
 #undef MR_FROM_PAIR
 #undef MR_FROM_ONE
 MR_DEVICE float4 curand_log_normal4(curandStatePhilox4_32_10 *state, float mean, float deviation)

@@ -101,6 +101,7 @@ MR_DEVICE unsigned int curand_poisson(curandStateSobol32 *state, double mean) { 
 MR_DEVICE unsigned int curand_poisson(curandStateScrambledSobol32 *state, double mean) { return mr_poisson_of_one(state, mean); }
 MR_DEVICE unsigned int curand_poisson(curandStateSobol64 *state, double mean) { return mr_poisson_of_one(state, mean); }
 MR_DEVICE unsigned int curand_poisson(curandStateScrambledSobol64 *state, double mean) { return mr_poisson_of_one(state, mean); }
+MR_DEVICE unsigned int curand_poisson(curandStateMtgp32 *state, double mean) { return mr_poisson_of_one(state, mean); }
 MR_DEVICE uint4 curand_poisson4(curandStatePhilox4_32_10 *state, double mean)
 {
     if (mean > 4000.0) {

@@ -286,6 +286,17 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(".loc", (self.path / "kernel.ptx").read_text())
 
+    def test_questions_to_the_host_compiler(self):
+        """Build systems ask by a source that is not there, as llama.cpp's does."""
+        done = self.nvcc(".c", "-Xcompiler", "--version")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"clang version [0-9]+\.")
+        done = self.nvcc(".c", "-Xcompiler", "-dumpfullversion -dumpversion")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^[0-9]+\.[0-9.]+\n$")
+        self.assertEqual(list(self.path.glob("*.o")), [])
+        self.assertEqual(self.nvcc("-Xcompiler", "--version").returncode, 1, "there is no source")
+
     def test_every_option_of_nvcc(self):
         """Each of nvcc 13.0's is taken, or refused with a reason; none is unknown."""
         bare = """-V -h -E -ptx -cubin -fatbin -c -lib -dlink -dc -dw -M -MM -MD -MMD -MP -arch-ls -code-ls -nodlink -pg -noeh -forward-unknown-to-host-compiler

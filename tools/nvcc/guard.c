@@ -105,6 +105,14 @@ bool guard_host(struct request *request, const char *option)
         request->plain_preprocess = true;
         return true;
     }
+    /* What build systems ask to learn which compiler it is. A compiler that is asked answers and compiles nothing. */
+    static const char *const questions[] = {"--version", "-dumpversion", "-dumpfullversion", "-dumpmachine",
+                                            "-print-multiarch"};
+    for (size_t i = 0; i < COUNT(questions); i++)
+        if (strcmp(option, questions[i]) == 0) {
+            mr_words_add(&request->questions, option, "");
+            return true;
+        }
     if (begins(option, "-Wl,"))
         return guard_linker_list(request, option + 4);
     bool known = begins_with_any(option, passed, COUNT(passed)) && !begins_with_any(option, refused, COUNT(refused));

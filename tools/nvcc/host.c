@@ -37,6 +37,17 @@ static void begin_host(const struct request *request, struct mr_words *words)
         mr_words_add(words, "--no-default-config", "");
 }
 
+int host_answers(const struct request *request)
+{
+    struct mr_words words = {.items = NULL};
+    begin_host(request, &words);
+    words_add_all(&words, &request->questions);
+    words_check(&words);
+    int status = step_run(request, &words, NULL);
+    mr_words_clear(&words);
+    return status;
+}
+
 static void add_dependency_words(const struct request *request, const struct input *input, const char *output,
                                  struct mr_words *words)
 {

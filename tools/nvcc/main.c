@@ -153,6 +153,8 @@ int main(int argc, char **argv)
         places_show(&places);
     if (run_alone(&request, program))
         return run_program(&request, &places, program);
+    if (request.questions.count && request.input_count)
+        return host_answers(&request);
     if (!request_find_kinds(&request) || !check(&request))
         return 1;
     step_watch_signals();

@@ -109,6 +109,8 @@ struct request {
     bool run; /* --run: the program is started */
     struct mr_words run_arguments; /* with these */
     bool tell_uses; /* what each kernel uses: -Xptxas -v, --resource-usage */
+    struct mr_words
+        questions; /* to the host compiler, of what it is (-dumpversion): it answers, and compiles nothing */
     struct mr_words both, device, host; /* for clang: both halves, the device's alone, the host's alone */
     struct mr_words gpu; /* both halves of CUDA C++, but no other source */
     struct mr_words linking; /* options of the link that come before its inputs */
@@ -227,6 +229,8 @@ int host_link(const struct request *request, const struct places *places, char *
               const char *device_object);
 int host_archive(const struct request *request, char *const *objects);
 const char *host_program(const struct request *request);
+/* Has the host compiler answer the questions on standard output; its exit status. */
+int host_answers(const struct request *request);
 
 /* managed.c */
 /* After a source, as the text in `compiled`, became PTX in `output` by the words `device`; `depends` lists what it
