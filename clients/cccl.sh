@@ -15,7 +15,7 @@ for version in 2.8:nvidia-cuda-cccl-cu12==12.9.27 3.0:nvidia-cuda-cccl==13.0.85 
         check "CCCL $version as C++$standard: compile" env PATH="$venv/bin:$PATH" \
             "$build/bin/nvcc" -std=c++$standard -o "$program" \
             "$root/clients/cccl_check.cu"
-        check "CCCL $version as C++$standard: run" sh -c '"$1" >"$1.txt" && cat "$1.txt" && [ "$(grep -c ": right" "$1.txt")" = 9 ]' - "$program"
+        check "CCCL $version as C++$standard: run" sh -c '"$1" >"$1.txt" && cat "$1.txt" && [ "$(grep -c ": right" "$1.txt")" = 10 ]' - "$program"
     done
 done
 client_end

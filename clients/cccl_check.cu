@@ -63,6 +63,19 @@ static void expect(const char *what, bool good)
     failures += !good;
 }
 
+/* Bytes, of which CUB's kernels keep 19 in a thread, few and many: one block sorts them, or several do. */
+static bool sorts_bytes(int n)
+{
+    std::vector<signed char> bytes(n);
+    for (int i = 0; i < n; i++)
+        bytes[i] = (signed char)number(i);
+    thrust::device_vector<signed char> device(bytes.begin(), bytes.end());
+    thrust::sort(device.begin(), device.end());
+    thrust::host_vector<signed char> host = device;
+    std::sort(bytes.begin(), bytes.end());
+    return std::equal(bytes.begin(), bytes.end(), host.begin());
+}
+
 int main()
 {
     std::vector<unsigned> plain(N), sorted;
@@ -86,6 +99,7 @@ int main()
     thrust::sort(b.begin(), b.end());
     thrust::host_vector<unsigned> host = b;
     expect("thrust::sort", std::equal(sorted.begin(), sorted.end(), host.begin()));
+    expect("thrust::sort of bytes", sorts_bytes(40) && sorts_bytes(20000));
     host.assign(plain.begin(), plain.end());
     thrust::sort(thrust::host, host.begin(), host.end());
     expect("thrust::sort on the host", std::equal(sorted.begin(), sorted.end(), host.begin()));

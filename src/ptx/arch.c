@@ -42,12 +42,20 @@ unsigned mr_ptx_arch_of_clang(unsigned capability)
     return found;
 }
 
+void mr_ptx_arch_safe_words(struct mr_words *words)
+{
+    /* The fault is in how LLVM's NVPTX lowers a load of 16 x i8; such loads come of its pass for straight code. */
+    mr_words_add(words, "-mllvm", "");
+    mr_words_add(words, "-slp-max-vf=8", "");
+}
+
 void mr_ptx_arch_clang_words(unsigned capability, struct mr_words *words)
 {
     char text[32];
     unsigned clangs = mr_ptx_arch_of_clang(capability);
     snprintf(text, sizeof text, "--cuda-gpu-arch=sm_%u", clangs);
     mr_words_add(words, text, "");
+    mr_ptx_arch_safe_words(words);
     if (clangs == capability)
         return;
     snprintf(text, sizeof text, "-D__CUDA_ARCH__=%u0", capability);

@@ -36,6 +36,10 @@ unsigned mr_ptx_arch_of_clang(unsigned capability);
  * clang does not know it. The PTX is for mr_ptx_retarget then. */
 void mr_ptx_arch_clang_words(unsigned capability, struct mr_words *words);
 
+/* Adds the options that keep clang 19 from wrong code: it reads 16 neighbouring bytes as four words at an address that
+ * need not be a multiple of 16. So it joins eight things at most. mr_ptx_arch_clang_words adds them too. */
+void mr_ptx_arch_safe_words(struct mr_words *words);
+
 /* Adds the PTX, as clang wrote it for an older architecture, to `out`, with `capability` as its target and the version
  * of PTX that this needs. */
 void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out);

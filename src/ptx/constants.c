@@ -121,4 +121,5 @@ void mr_ir_compiler_words(const char *clang, unsigned target, struct mr_words *w
     mr_words_add(words, "-march=sm_", number);
     mr_words_add(words, "-O3", "");
     mr_words_add(words, "-ffp-contract=fast", "");
+    mr_ptx_arch_safe_words(words);
 }

@@ -13,8 +13,8 @@
 
 #define COUNT 384
 
-static const char *const kernels[] = {"integers", "floats",  "branches",  "shared_sum",
-                                      "warps",    "atomics", "templates", "close_math"};
+static const char *const kernels[] = {"integers", "floats",    "branches",    "shared_sum", "warps",
+                                      "atomics",  "templates", "byte_rounds", "close_math"};
 
 static void need(int good, const char *what)
 {

@@ -108,6 +108,32 @@ extern "C" __global__ void templates(unsigned *out, const unsigned *in)
     out[AT] = mix(p, twice(in[AT]));
 }
 
+/* 19 bytes a thread, which go through shared memory in rounds, as CUB's radix sort has them: compilers may read several at
+ * once, and their addresses are multiples of 1. */
+extern "C" __global__ void byte_rounds(unsigned *out, const unsigned *in)
+{
+    __shared__ unsigned char all[96 * 19];
+    unsigned char mine[19];
+    unsigned sum = 0;
+    for (int i = 0; i < 19; i++)
+        mine[i] = in[(AT + i * 17) % 384] >> 11;
+    for (int round = 0;; round++) {
+#pragma unroll
+        for (int i = 0; i < 19; i++)
+            all[(threadIdx.x + i * 96 + round * 7) % (96 * 19)] = mine[i] + round;
+        __syncthreads();
+        if (round == 3)
+            break;
+#pragma unroll
+        for (int i = 0; i < 19; i++)
+            mine[i] = all[threadIdx.x * 19 + i];
+        __syncthreads();
+    }
+    for (int i = 0; i < 19; i++)
+        sum = sum * 31 + all[threadIdx.x + i * 96];
+    out[AT] = sum;
+}
+
 extern "C" __global__ void close_math(unsigned *out, const unsigned *in)
 {
     float x = (float)(in[AT] % 1000) * 0.01f;

@@ -63,6 +63,10 @@ class Both(unittest.TestCase):
         self.do(BOTH, "compile", SOURCE, "rtc.ptx")
         self.compare("rtc.ptx")
 
+    def test_without_optimisation(self):
+        self.shim("slow.ptx", "-G")
+        self.compare("slow.ptx")
+
     def test_a_wrong_path(self):
         done = self.do(BOTH, "compile", SOURCE, "none.ptx", expect=1, MILLRACE_NVRTC="/nonexistent/libnvrtc.so.13")
         self.assertIn("/nonexistent/libnvrtc.so.13", done.stderr)

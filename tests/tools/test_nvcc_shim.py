@@ -214,6 +214,11 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             self.assertEqual(len(spaces), 4, (words, spaces))
             self.assertRegex(text, r"\.const \.align 4 \.b8 filled\[64\]")
         self.assertEqual(self.nvcc("--cubin", "-w", "tables.cu").returncode, 0)
+        # The second compilation, too, reads no 16 bytes at once where the address need not be a multiple of 16.
+        (self.path / "rounds.cu").write_text("static __device__ const int table[20000] = { 1 };\n__global__ void rest(int *p) { *p = table[*p]; }\n"
+                                             + (pathlib.Path(__file__).resolve().parents[1] / "compilers" / "kernels.cu").read_text())
+        self.assertEqual(self.nvcc("--ptx", "-w", "rounds.cu").returncode, 0)
+        self.assertEqual(re.findall(r"ld\.shared\.v4.*\+\d*[13579]\];", (self.path / "rounds.ptx").read_text()), [])
         # What the host fills is a device's to hold.
         (self.path / "tables.cu").write_text("__constant__ int filled[20000];\n__global__ void f(int *p) { *p = filled[*p]; }\n")
         done = self.nvcc("--cubin", "tables.cu")
