@@ -105,6 +105,80 @@ int main()
     return count < 1;
 }
 """
+# The libraries of mathematics under the names of NVIDIA's static ones.
+CMAKE_STATIC = """
+cmake_minimum_required(VERSION 3.18)
+project(mathematics LANGUAGES CXX)
+find_package(CUDAToolkit 12.0 REQUIRED)
+add_executable(mathematics mathematics.cpp)
+target_link_libraries(mathematics CUDA::cublas_static CUDA::cublasLt_static CUDA::cufft_static CUDA::cufftw_static CUDA::curand_static
+  CUDA::cusparse_static CUDA::cusolver_static CUDA::cufft_static_nocallback CUDA::culibos CUDA::cudart_static)
+enable_testing()
+add_test(NAME mathematics COMMAND mathematics)
+"""
+MATHEMATICS = """
+#include <cmath>
+#include <cstdio>
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <cufft.h>
+#include <curand.h>
+#include <cusolverDn.h>
+#include <cusparse.h>
+#define NEED(call) if (auto status_ = (call)) { printf("line %d: %d\\n", __LINE__, (int)status_); return 1; }
+static cublasHandle_t made_before_main;
+static int made = cublasCreate(&made_before_main);
+int main()
+{
+    float one = 1, zero = 0, a[4] = {4, 2, 2, 3}, b[4], c[4] = {0, 0, 0, 0}, wave[16] = {1, 0, 1, 0, 1, 0, 1, 0};
+    float *d_a, *d_c, *d_wave;
+    NEED(made);
+    NEED(cudaMalloc(&d_a, sizeof a));
+    NEED(cudaMalloc(&d_c, sizeof c));
+    NEED(cudaMalloc(&d_wave, sizeof wave));
+    NEED(cudaMemcpy(d_a, a, sizeof a, cudaMemcpyHostToDevice));
+    NEED(cudaMemcpy(d_wave, wave, sizeof wave, cudaMemcpyHostToDevice));
+    NEED(cublasSgemm(made_before_main, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, d_a, 2, d_a, 2, &zero, d_c, 2));
+    NEED(cudaMemcpy(c, d_c, sizeof c, cudaMemcpyDeviceToHost));
+    printf("cublas %g %g %g %g\\n", c[0], c[1], c[2], c[3]);
+    NEED(cublasDestroy(made_before_main));
+    cublasLtHandle_t light;
+    NEED(cublasLtCreate(&light));
+    NEED(cublasLtDestroy(light));
+    cufftHandle plan;
+    NEED(cufftPlan1d(&plan, 4, CUFFT_C2C, 1));
+    NEED(cufftExecC2C(plan, (cufftComplex *)d_wave, (cufftComplex *)d_wave, CUFFT_FORWARD));
+    NEED(cudaMemcpy(wave, d_wave, sizeof wave, cudaMemcpyDeviceToHost));
+    printf("cufft %g %g\\n", wave[0], std::fabs(wave[2]));
+    NEED(cufftDestroy(plan));
+    curandGenerator_t generator;
+    NEED(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_PHILOX4_32_10));
+    NEED(curandGenerateUniform(generator, d_c, 4));
+    NEED(cudaMemcpy(b, d_c, sizeof b, cudaMemcpyDeviceToHost));
+    printf("curand %d\\n", b[0] > 0 && b[0] <= 1 && b[0] != b[1]);
+    NEED(curandDestroyGenerator(generator));
+    cusolverDnHandle_t solver;
+    int room = 0, *d_info, info = 7;
+    float *work;
+    NEED(cusolverDnCreate(&solver));
+    NEED(cusolverDnSpotrf_bufferSize(solver, CUBLAS_FILL_MODE_LOWER, 2, d_a, 2, &room));
+    NEED(cudaMalloc(&work, (room + 1) * sizeof *work));
+    NEED(cudaMalloc(&d_info, sizeof info));
+    NEED(cusolverDnSpotrf(solver, CUBLAS_FILL_MODE_LOWER, 2, d_a, 2, work, room, d_info));
+    NEED(cudaMemcpy(a, d_a, sizeof a, cudaMemcpyDeviceToHost));
+    NEED(cudaMemcpy(&info, d_info, sizeof info, cudaMemcpyDeviceToHost));
+    printf("cusolver %d %g %g %.3f\\n", info, a[0], a[1], a[3]);
+    NEED(cusolverDnDestroy(solver));
+    cusparseHandle_t sparse;
+    int version = 0;
+    NEED(cusparseCreate(&sparse));
+    NEED(cusparseGetVersion(sparse, &version));
+    printf("cusparse %d\\n", version > 0);
+    NEED(cusparseDestroy(sparse));
+    return 0;
+}
+"""
+MATHEMATICS_SAY = "cublas 20 14 14 13\ncufft 4 0\ncurand 1\ncusolver 0 2 1 1.414\ncusparse 1\n"
 EXTENSION = """
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -239,6 +313,30 @@ class Projects(unittest.TestCase):
         self.do("cmake", "--build", "out")
         self.assertIn("100% tests passed, 0 tests failed out of 1", self.do("ctest", "--test-dir", "out"))
 
+    @unittest.skipUnless(shutil.which("cmake", path="/usr/bin:/bin"), "there is no cmake")
+    def test_cmake_static_mathematics(self):
+        """CUDA::cublas_static and the like. The program finds the libraries although the loader knows no path."""
+        self.write("CMakeLists.txt", CMAKE_STATIC)
+        self.write("mathematics.cpp", MATHEMATICS)
+        self.do("cmake", "-S", ".", "-B", "out")
+        self.do("cmake", "--build", "out")
+        self.assertEqual(self.do("out/mathematics"), MATHEMATICS_SAY)
+
+    def test_nvcc_static_mathematics(self):
+        """The words of NVIDIA's manuals and samples; and a program that no library is found for."""
+        self.write("mathematics.cpp", MATHEMATICS)
+        libraries = ("-lcublas_static", "-lcublasLt_static", "-lcusolver_static", "-lcusparse_static", "-lcufft_static", "-lcurand_static", "-lculibos")
+        self.do("nvcc", "mathematics.cpp", "-o", "program", *libraries)
+        self.assertEqual(self.do("./program"), MATHEMATICS_SAY)
+        self.do("g++", "mathematics.cpp", "-o", "program", f"-I{ROOT / 'include'}", f"-L{ROOT / 'lib64'}", *libraries, "-lcudart_static", "-lpthread", "-ldl")
+        self.assertEqual(self.do("./program"), MATHEMATICS_SAY)
+        self.assertNotIn("libcublas", self.do("readelf", "-d", "program"))
+        lost = self.path / "lost"  # like the loader, it says so and ends
+        lost.write_bytes((self.path / "program").read_bytes().replace(b"MILLRACE-HOME:/", b"MILLRACE-HOME:-"))
+        lost.chmod(0o755)
+        if CAN_HIDE or "libcublas." not in subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True).stdout:
+            self.assertRegex(self.do("sh", "-c", "./lost 2>&1; echo $?"), r"^millrace: error: libcu\w+\.so\.1\d: .*; run the program through 'millrace run'\n127\n$")
+
     @unittest.skipUnless(python_with("setuptools"), "there is no Python with setuptools and headers")
     def test_setuptools(self):
         python = python_with("setuptools")
@@ -284,6 +382,7 @@ class Projects(unittest.TestCase):
     def test_root(self):
         """What a toolkit's root has."""
         for name in ("bin/nvcc", "bin/ptxas", "bin/fatbinary", "bin/cuobjdump", "include/cuda.h", "include/cooperative_groups.h", "lib64/libcuda.so", "lib64/libcudart.so", "lib64/libcudart_static.a", "lib64/libcudadevrt.a",
+                     *(f"lib64/lib{name}_static.a" for name in ("cublas", "cublasLt", "cufft", "cufftw", "curand", "cusolver", "cusparse")), "lib64/libculibos.a",
                      "nvvm/libdevice", "version.json"):
             self.assertTrue((ROOT / name).exists(), name)
 
