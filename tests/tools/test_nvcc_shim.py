@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nvcc shim: the calls that PyCUDA makes, and what it refuses. Usage: test_nvcc_shim.py NVCC"""
+import ctypes
 import os
 import pathlib
 import re
@@ -225,6 +226,32 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         self.assertEqual(done.returncode, 1)
         self.assertIn("constant variables take more than 65536 bytes", done.stderr)
 
+    def test_link_time(self):
+        """-dlto -ltoir: a container of relocatable code, which nvJitLink links; what NVIDIA's nvcc refuses is refused."""
+        (self.path / "caller.cu").write_text('extern __device__ int plus(int);\nextern "C" __global__ void k(int *p) { *p = plus(*p); }\n')
+        (self.path / "callee.cu").write_text("__device__ int plus(int x) { return x + 35; }\n")
+        library = ctypes.CDLL(str(NVCC.parent.parent / "lib" / "libnvJitLink.so.13"))
+        link = {name: library[f"__nvJitLink{name}_13_0"] for name in ("Create", "AddFile", "Complete", "GetLinkedPtxSize", "GetLinkedPtx", "Destroy")}
+        for words, ending in (("-ltoir", "-dlto"), "ltoir"), (("-ltoir", "-lto", "-arch=sm_80"), "ltoir"), (("--fatbin", "-dlto"), "fatbin"):
+            handle, size = ctypes.c_void_p(), ctypes.c_size_t()
+            options = (ctypes.c_char_p * 3)(b"-arch=sm_80", b"-lto", b"-ptx")
+            self.assertEqual(link["Create"](ctypes.byref(handle), 3, options), 0)
+            for name in "caller", "callee":
+                done = self.nvcc(*words, f"{name}.cu")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                kind = {"ltoir": 3, "fatbin": 4}[ending]
+                self.assertEqual(link["AddFile"](handle, kind, os.fsencode(self.path / f"{name}.{ending}")), 0)
+            self.assertEqual(link["Complete"](handle), 0)
+            self.assertEqual(link["GetLinkedPtxSize"](handle, ctypes.byref(size)), 0)
+            text = ctypes.create_string_buffer(size.value)
+            self.assertEqual(link["GetLinkedPtx"](handle, text), 0)
+            self.assertIn(b".entry k(", text.value)
+            self.assertRegex(text.value, rb"(?s)\.func.*35;")
+            link["Destroy"](ctypes.byref(handle))
+        for words in ("-ltoir",), ("-ltoir", "-arch=sm_80"), ("-ltoir", "-dlto", "-gencode", "arch=compute_80,code=lto_80", "-gencode", "arch=compute_90,code=lto_90"):
+            self.assertIn("-ltoir", self.nvcc(*words, "callee.cu").stderr)
+            self.assertEqual(self.nvcc(*words, "callee.cu").returncode, 1)
+
     def test_entries(self):
         """-e: of a cubin these kernels alone; PTX holds them all. Names are looked for where NVIDIA's nvcc runs its
         assembler."""
@@ -261,7 +288,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         self.assertIn(".entry scale", done.stdout)
 
     def test_unknown_options_are_named(self):
-        for option in ("-fplugin=evil.so", "--load-plugin", "-Xclang", "-ltoir", "-m32", "-O9", "-lineinfo=maybe", "-fmad=1", "--unknown"):
+        for option in ("-fplugin=evil.so", "--load-plugin", "-Xclang", "-m32", "-O9", "-lineinfo=maybe", "-fmad=1", "--unknown"):
             done = self.nvcc("--cubin", option, "kernel.cu")
             self.assertEqual(done.returncode, 1, option)
             self.assertIn(option.split("=")[0].removeprefix("-O"), done.stderr)
@@ -314,7 +341,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             -Ofc=min -opt-info=inline -compress-mode=size -frandom-seed=7 -static-global-template-stub=true -device-entity-has-hidden-visibility=false -device-stack-protector=true -ldir=a
             -target-dir=a -idp=a -ddp=a -dp=a -cudadevrt=static -diag-suppress=177 -diag-warn=177 -diag-error=177 -Xcompiler=-Wall -Xlinker=-s -Xptxas=-v -Xcudafe=--diag_suppress=177 -Xfatbin=-compress-all
             -Xnvlink=-v,--suppress-stack-size-warning -L=a -l=m -arbin=ar -dopt=on -ftemplate-depth=9 -ftemplate-backtrace-limit=9 -brief-diag=true -optf=/dev/null -e=scale -MT=a -run-args=a,b"""
-        refused = """-cuda -optix-ir -ltoir -fdevice-syntax-only -fdevice-time-trace=a -time=a -clean -Xarchive=a -keep-device-functions -ewp -astoolspatch -r -hls=use-lcs -aug-hls
+        refused = """-cuda -optix-ir -fdevice-syntax-only -fdevice-time-trace=a -time=a -clean -Xarchive=a -keep-device-functions -ewp -astoolspatch -r -hls=use-lcs -aug-hls
             -qpp-config=a -sanitize=memcheck"""
         for words in [[word] for word in bare.split()] + [word.split("=", 1) for word in valued.split()] + [["-MF", "a", "-MD"]]:
             done = self.nvcc("--dryrun", *words, "kernel.cu")

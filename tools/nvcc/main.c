@@ -21,7 +21,7 @@ static const char usage[] =
     "\n"
     "  (no phase)            link a program; -shared: a library\n"
     "  -c, -dc               objects; -dc: with device code that is linked later\n"
-    "  --ptx, --cubin, --fatbin   device code alone, for the driver API\n"
+    "  --ptx, --cubin, --fatbin   device code alone, for the driver API; -dlto -ltoir: for nvJitLink\n"
     "  -E, -M, -MM           preprocess; list dependencies\n"
     "  -dlink, --lib         link device code into an object; make an archive\n"
     "  --version, --help, --dryrun, --run\n"
@@ -33,8 +33,11 @@ static const char usage[] =
 /* Phases with one output for each source. */
 static int run_each(const struct request *request, const struct places *places)
 {
-    static const char *const endings[] = {
-        [PHASE_PTX] = ".ptx", [PHASE_CUBIN] = ".cubin", [PHASE_FATBIN] = ".fatbin", [PHASE_OBJECT] = ".o"};
+    static const char *const endings[] = {[PHASE_PTX] = ".ptx",
+                                          [PHASE_CUBIN] = ".cubin",
+                                          [PHASE_FATBIN] = ".fatbin",
+                                          [PHASE_LINK_TIME] = ".ltoir",
+                                          [PHASE_OBJECT] = ".o"};
     int status = 0;
     for (size_t i = 0; i < request->input_count && status == 0; i++) {
         const struct input *input = &request->inputs[i];
@@ -55,7 +58,7 @@ static int run_each(const struct request *request, const struct places *places)
         const char *output = name ? name : request->output;
         if (request->phase == PHASE_OBJECT)
             status = host_object(request, places, input, output);
-        else if (request->phase == PHASE_FATBIN)
+        else if (request->phase == PHASE_FATBIN || request->phase == PHASE_LINK_TIME)
             status = device_pack(request, places, input, output);
         else if (request->phase == PHASE_CUBIN)
             status = device_cubin(request, places, input, output);
@@ -128,6 +131,10 @@ static bool check(const struct request *request)
     if ((request->phase == PHASE_PTX || request->phase == PHASE_CUBIN || request->phase == PHASE_PREPROCESS) &&
         request->target_count > 1)
         return complain("this phase takes one architecture; --fatbin and -c take several", NULL);
+    if (request->phase == PHASE_LINK_TIME && !request->link_time)
+        return complain("-ltoir needs the option -dlto", NULL);
+    if (request->phase == PHASE_LINK_TIME && request->target_count > 1)
+        return complain("-ltoir takes one architecture", NULL);
     return true;
 }
 
@@ -157,6 +164,8 @@ int main(int argc, char **argv)
         return host_answers(&request);
     if (!request_find_kinds(&request) || !check(&request))
         return 1;
+    if (request.link_time && (request.phase == PHASE_FATBIN || request.phase == PHASE_LINK_TIME))
+        request.relocatable = true;
     step_watch_signals();
     if (!nvidia_chosen())
         foreign_headers(&request, &places);

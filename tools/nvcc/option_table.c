@@ -17,6 +17,7 @@ static const struct option options[] = {
     {"--ptx", "-ptx", SET_PHASE, PHASE_PTX, NULL, NULL},
     {"--cubin", "-cubin", SET_PHASE, PHASE_CUBIN, NULL, NULL},
     {"--fatbin", "-fatbin", SET_PHASE, PHASE_FATBIN, NULL, NULL},
+    {"--ltoir", "-ltoir", SET_PHASE, PHASE_LINK_TIME, NULL, NULL},
     {"--compile", "-c", SET_PHASE, PHASE_OBJECT, NULL, NULL},
     {"--link", "-link", SET_PHASE, PHASE_LINK, NULL, NULL},
     {"--lib", "-lib", SET_PHASE, PHASE_ARCHIVE, NULL, NULL},
@@ -115,9 +116,9 @@ static const struct option options[] = {
     {"--nvlink-options", "-Xnvlink", DEVICE_LINKER, 0, NULL, NULL},
 
     /* What they steer is not there. PTX is joined when a program is linked and compiled as a whole, so code is always
-       optimised across files. */
-    {"--dlink-time-opt", "-dlto", NOTHING, 0, NULL, NULL},
-    {"--lto", "-lto", NOTHING, 0, NULL, NULL},
+       optimised across files. -dlto makes code for linkers relocatable. */
+    {"--dlink-time-opt", "-dlto", SET_LINK_TIME, 0, NULL, NULL},
+    {"--lto", "-lto", SET_LINK_TIME, 0, NULL, NULL},
     {"--gen-opt-lto", "-gen-opt-lto", NOTHING, 0, NULL, NULL},
     {"--split-compile-extended", "-split-compile-extended", NOTHING_NUMBER, 0, NULL, NULL},
     {"--jump-table-density", "-jtd", NOTHING_NUMBER, 0, NULL, NULL},
@@ -149,8 +150,6 @@ static const struct option options[] = {
 
     {"--cuda", "-cuda", REFUSE, 0, "no source for a host compiler is made; -c makes objects", NULL},
     {"--optix-ir", "-optix-ir", REFUSE, 0, "no code for OptiX is made; --ptx makes PTX", NULL},
-    {"--ltoir", "-ltoir", REFUSE, 0,
-     "no LTO code is made; -dc makes objects with PTX, which is optimised when it is linked", NULL},
     {"--fdevice-syntax-only", "-fdevice-syntax-only", REFUSE, 0, "device code is always made; --ptx makes it alone",
      NULL},
     {"--fdevice-time-trace", "-fdevice-time-trace", REFUSE_VALUE, 0, "times are not taken", NULL},

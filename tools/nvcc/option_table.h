@@ -68,6 +68,7 @@ enum action {
     DRY_RUN,
     TELL_USES,
     EVERY_TARGET,
+    SET_LINK_TIME, /* -dlto */
     OPTIONS_FILE,  /* more words, of this same language */
     REFUSE,
     REFUSE_VALUE,   /* `text` says why */

@@ -207,9 +207,10 @@ static bool set_stream(struct request *request, const char *value, const char *w
 static void set_phase(struct request *request, enum phase phase)
 {
     static const unsigned char place[] = {
-        [PHASE_VERSION] = 0,      [PHASE_HELP] = 0,    [PHASE_ARCHITECTURES] = 0, [PHASE_PREPROCESS] = 1,
-        [PHASE_DEPENDENCIES] = 1, [PHASE_PTX] = 2,     [PHASE_CUBIN] = 3,         [PHASE_FATBIN] = 4,
-        [PHASE_OBJECT] = 5,       [PHASE_ARCHIVE] = 6, [PHASE_DEVICE_LINK] = 6,   [PHASE_LINK] = 7};
+        [PHASE_VERSION] = 0,      [PHASE_HELP] = 0,   [PHASE_ARCHITECTURES] = 0, [PHASE_PREPROCESS] = 1,
+        [PHASE_DEPENDENCIES] = 1, [PHASE_PTX] = 2,    [PHASE_CUBIN] = 3,         [PHASE_FATBIN] = 4,
+        [PHASE_LINK_TIME] = 4,    [PHASE_OBJECT] = 5, [PHASE_ARCHIVE] = 6,       [PHASE_DEVICE_LINK] = 6,
+        [PHASE_LINK] = 7};
     if (place[phase] <= place[request->phase])
         request->phase = phase;
 }
@@ -246,6 +247,8 @@ static bool apply_flag(struct request *request, const struct option *option)
         return request->tell_uses = true;
     case EVERY_TARGET:
         return request->every_target = true;
+    case SET_LINK_TIME:
+        return request->link_time = true;
     case DRY_RUN:
         return request->dry_run = true;
     case NO_DEVICE_LINK:

@@ -40,6 +40,7 @@ enum phase {
     PHASE_PTX,
     PHASE_CUBIN,
     PHASE_FATBIN,
+    PHASE_LINK_TIME, /* -ltoir: a fat binary with relocatable code, for nvJitLink */
     PHASE_OBJECT,
     PHASE_DEVICE_LINK,
     PHASE_ARCHIVE,
@@ -48,7 +49,7 @@ enum phase {
 /* Does the phase make device code alone? */
 static inline bool phase_is_device(enum phase phase)
 {
-    return phase == PHASE_PTX || phase == PHASE_CUBIN || phase == PHASE_FATBIN;
+    return phase == PHASE_PTX || phase == PHASE_CUBIN || phase == PHASE_FATBIN || phase == PHASE_LINK_TIME;
 }
 
 enum kind { KIND_CUDA, KIND_C, KIND_CXX, KIND_PTX, KIND_LINK /* objects and libraries */ };
@@ -92,6 +93,7 @@ struct request {
     const char *dependency_file, *dependency_target;
     bool dependency_phony;
     bool relocatable;                 /* -rdc=true, -dc */
+    bool link_time;                   /* -dlto */
     bool no_device_link;              /* -nodlink */
     bool debug_device, optimised_debug; /* -G, -dopt on */
     bool list_code, list_architectures; /* --list-gpu-code, --list-gpu-arch */

@@ -154,9 +154,14 @@ nvJitLinkResult mr_link_add(struct nvJitLink *link, nvJitLinkInputType type, con
 {
     nvJitLinkInputType found = find_type(data, size);
     bool elf = mr_ptx_image_kind_find(data, size) == MR_PTX_IMAGE_ELF;
+    if ((int)type == NVJITLINK_INPUT_LTOIR && !link->lto)
+        return mr_link_refuse(link, NVJITLINK_ERROR_LTO_NOT_ENABLED, "LTO code is linked with the option -lto:", name);
+    /* What goes by the name of LTO code here is a fat binary with PTX (libnvrtc, the nvcc shim). */
+    if ((int)type == NVJITLINK_INPUT_LTOIR && found != NVJITLINK_INPUT_FATBIN)
+        return mr_link_refuse(link, NVJITLINK_ERROR_NVVM_COMPILE,
+                              "this is not LTO code of Millrace's compilers, and no other is linked here:", name);
     if ((int)type == NVJITLINK_INPUT_LTOIR)
-        return mr_link_refuse(link, link->lto ? NVJITLINK_ERROR_NVVM_COMPILE : NVJITLINK_ERROR_LTO_NOT_ENABLED,
-                              "LTO code is not linked here, only PTX:", name);
+        return add_image(link, data, size, name);
     if ((type < NVJITLINK_INPUT_CUBIN || type > NVJITLINK_INPUT_INDEX) && type != NVJITLINK_INPUT_ANY)
         return mr_link_refuse(link, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE, "unsupported input type:", name);
     if (type == NVJITLINK_INPUT_ANY && found == NVJITLINK_INPUT_NONE)

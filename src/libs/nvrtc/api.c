@@ -240,12 +240,12 @@ EXPORT nvrtcResult nvrtcGetCUBIN(nvrtcProgram prog, char *cubin)
 
 EXPORT nvrtcResult nvrtcGetLTOIRSize(nvrtcProgram prog, size_t *LTOIRSizeRet)
 {
-    return give_size(__func__, prog, LTOIRSizeRet, 0);
+    return give_size(__func__, prog, LTOIRSizeRet, prog ? prog->link_time.length : 0);
 }
 
 EXPORT nvrtcResult nvrtcGetLTOIR(nvrtcProgram prog, char *LTOIR)
 {
-    return give(__func__, prog, LTOIR, &nothing, false);
+    return give(__func__, prog, LTOIR, prog ? &prog->link_time : NULL, false);
 }
 
 EXPORT nvrtcResult nvrtcGetOptiXIRSize(nvrtcProgram prog, size_t *optixirSizeRet)

@@ -33,6 +33,7 @@ void mr_program_reset(struct _nvrtcProgram *program)
 {
     mr_text_clear(&program->ptx);
     mr_text_clear(&program->cubin);
+    mr_text_clear(&program->link_time);
     mr_text_clear(&program->log);
     program->good = false;
     for (size_t i = 0; i < program->name_count; i++) {
@@ -387,6 +388,13 @@ done:
     return made;
 }
 
+/* Code for the linker is the PTX in its container; the program has neither PTX nor a cubin then. */
+static void keep_for_linker(struct _nvrtcProgram *program, unsigned capability)
+{
+    mr_cubin_make(&program->link_time, &program->ptx, capability);
+    mr_text_clear(&program->ptx);
+}
+
 enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count, const char *const *words)
 {
     struct mr_options options;
@@ -419,17 +427,21 @@ enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count,
         define_externs(&run.output);
     if (made == MR_MADE && !mr_program_take_names(program, &run.output))
         made = MR_MADE_NO_MEMORY;
-    if (made == MR_MADE && options.real)
+    if (made == MR_MADE && options.real && !options.link_time)
         mr_cubin_make(&program->cubin, &program->ptx, options.capability);
     if (made == MR_MADE && options.real && options.tell_uses)
         mr_uses_tell(program);
-    if (run.output.failed || run.messages.failed || program->log.failed || program->cubin.failed)
+    if (made == MR_MADE && options.link_time)
+        keep_for_linker(program, options.capability);
+    if (run.output.failed || run.messages.failed || program->log.failed || program->cubin.failed ||
+        program->link_time.failed)
         made = MR_MADE_NO_MEMORY;
     if (made == MR_MADE)
         program->good = true;
     else {
         mr_text_clear(&program->ptx);
         mr_text_clear(&program->cubin);
+        mr_text_clear(&program->link_time);
     }
 done:
     mr_run_forget(&run);

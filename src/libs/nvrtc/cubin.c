@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The container that a program gets when it asks for a cubin: a fat binary (ptx/pack.h) with one entry, the PTX, by the
- * name "millrace-ptx". */
+/* The container that a program gets when it asks for a cubin, or for LTO code: a fat binary (ptx/pack.h) with one
+ * entry, the PTX, by the name "millrace-ptx". */
 #include "base/alloc.h"
 #include "libs/nvrtc/program.h"
 #include "ptx/pack.h"

@@ -27,6 +27,7 @@ enum action {
     RELOCATABLE,
     RELOCATABLE_YES,
     RELOCATABLE_NO,
+    LINK_TIME,     /* code for the linker alone */
     NOTE_BOOLEAN,
     NOTE_SWITCH,
     NOTE_NUMBER,
@@ -35,7 +36,6 @@ enum action {
     REFUSE_VALUE,                                 /* `text` says why */
 };
 
-static const char no_lto[] = "no LTO intermediate code is made here, only PTX";
 static const char no_pch[] = "precompiled headers in files are not made or read here";
 static const char no_times[] = "no file of compile times is written here";
 
@@ -100,8 +100,8 @@ static const struct option {
     {"create-pch", "create-pch", REFUSE_VALUE, no_pch, NULL},
     {"use-pch", "use-pch", REFUSE_VALUE, no_pch, NULL},
     {"pch-dir", "pch-dir", REFUSE_VALUE, no_pch, NULL},
-    {"dlink-time-opt", "dlto", REFUSE, no_lto, NULL},
-    {"gen-opt-lto", "gen-opt-lto", REFUSE, no_lto, NULL},
+    {"dlink-time-opt", "dlto", LINK_TIME, NULL, NULL},
+    {"gen-opt-lto", "gen-opt-lto", NOTHING, NULL, NULL},
     {"optix-ir", "optix-ir", REFUSE, "no OptiX intermediate code is made here, only PTX", NULL},
     {"device-float128", "device-float128", REFUSE, "there is no 128-bit floating point on this device", NULL},
     {"time", "time", REFUSE_VALUE, no_times, NULL},
@@ -261,14 +261,19 @@ static bool apply(struct mr_options *options, const struct option *option, const
     case RELOCATABLE_YES:
     case RELOCATABLE_NO:
         options->relocatable = option->action == RELOCATABLE_YES;
+        options->whole = !options->relocatable;
         return true;
+    case LINK_TIME:
+        return options->link_time = true;
     case PASS_BOOLEAN:
     case NOTE_BOOLEAN:
     case RELOCATABLE:
         if (!is_true && !is_false)
             return complain(log, "expected true or false after --", option->name, "");
-        if (option->action == RELOCATABLE)
+        if (option->action == RELOCATABLE) {
             options->relocatable = is_true;
+            options->whole = is_false;
+        }
         if (option->action == PASS_BOOLEAN)
             mr_words_add(&options->words, is_true ? option->text : option->other, "");
         return true;
@@ -336,6 +341,9 @@ bool mr_options_read(struct mr_options *options, int count, const char *const *w
     for (int i = 0; i < count; i++)
         if (!read_one(options, count, words, &i, log))
             return false;
+    if (options->link_time && options->whole)
+        return complain(log, "-dlto is not compatible with -rdc=false", "", "");
+    options->relocatable |= options->link_time;
     return !options->words.failed;
 }
 

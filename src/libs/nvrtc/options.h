@@ -18,6 +18,8 @@ struct mr_options {
     bool no_source_folder;   /* the source's folder is not searched for headers */
     bool tell_uses;          /* what each kernel uses, in the log */
     bool relocatable;        /* to be linked with others: what is declared extern is elsewhere */
+    bool whole;              /* -rdc=false was said */
+    bool link_time;          /* -dlto: the result is code for the linker, which is relocatable, and no PTX */
     char standard[8];        /* "c++17" */
     struct mr_words words;   /* for the compiler */
 };

@@ -183,6 +183,10 @@ enum mr_made mr_other_compile(struct _nvrtcProgram *program, int option_count, c
         good = take(theirs, other.ptx_size, other.ptx, &program->ptx) && take_names(&other, theirs, program);
     if (theirs)
         other.destroy(&theirs);
+    if (good && made == MR_MADE && !program->ptx.length) { /* -dlto */
+        mr_text_put(&program->log, "nvrtc: error: LTO code of NVIDIA's compiler can't be linked here\n");
+        made = MR_MADE_BAD_OPTION;
+    }
     if (good && made == MR_MADE && wants_cubin(option_count, options)) {
         const char *target = strstr(mr_text_chars(&program->ptx), ".target sm_");
         mr_cubin_make(&program->cubin, &program->ptx, target ? (unsigned)strtoul(target + 11, NULL, 10) : 0);

@@ -31,7 +31,7 @@ struct _nvrtcProgram {
     size_t name_count, name_room;
     bool compiled;                  /* the compiler has run: no more name expressions */
     bool good;                      /* and succeeded */
-    struct mr_text ptx, cubin, log;
+    struct mr_text ptx, cubin, link_time, log; /* of ptx and link_time one is empty */
     int (*cancel)(void *, void *);
     void *cancel_data;
 };
@@ -46,7 +46,7 @@ enum mr_made {
     MR_MADE_CANCELLED
 };
 
-/* Compiles, and fills in ptx, cubin, log and the lowered names. */
+/* Compiles, and fills in ptx, cubin, link_time, log and the lowered names. */
 enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count, const char *const *options);
 
 /* The path of what lies beside this library, by a name relative to its folder. False if it isn't there. */
