@@ -336,6 +336,18 @@ class Options(Programs):
         self.assertEqual(self.run_it(), "package\n")
         self.cc("main.cu", "-o", "program", PATH=path, MILLRACE_CCCL=str(self.path / "named"))
         self.assertEqual(self.run_it(), "named\n")
+        # Parts of it where compilers look, as a toolkit leaves them in /usr/local/include, are not mixed in; nor is it
+        # taken before a folder that the command line names.
+        for name, place in {"system": "system", "given": "given"}.items():
+            (self.path / place / "nv").mkdir(parents=True)
+            (self.path / place / "nv" / "target").write_text(f'#define TARGET "{name}"\n')
+        (self.path / "named" / "nv").mkdir()
+        (self.path / "named" / "nv" / "target").write_text('#define TARGET "named"\n')
+        self.write({"target.cu": "#include <thrust/version.h>\n#include <nv/target>\n#include <cstdio>\nint main() { puts(TARGET); return 0; }\n"})
+        if not any(pathlib.Path(place, "thrust").exists() for place in ("/usr/include", "/usr/local/include")):
+            for words, name in ((), "named"), (("-isystem", "given"), "given"), (("-Igiven",), "given"):
+                self.cc("target.cu", "-o", "program", *words, MILLRACE_CCCL=str(self.path / "named"), CPLUS_INCLUDE_PATH=str(self.path / "system"))
+                self.assertEqual(self.run_it(), f"{name}\n", words)
         done = self.cc("main.cu", "-o", "program", expect=1, MILLRACE_CCCL=str(self.path / "nowhere"))
         self.assertIn("thrust/only_here.h is one of NVIDIA's C++ headers", done.stderr)
         self.assertIn("libthrust-dev", done.stderr)

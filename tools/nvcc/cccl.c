@@ -83,7 +83,10 @@ void cccl_words(struct mr_words *words)
         *found = '\0';
     looked = true;
     if (*found) {
-        mr_words_add(words, "-idirafter", "");
+        /* Before the folders of the system, where a toolkit may have older parts of CCCL (nv/target); unless the whole
+         * of it is there, as a package of Debian's. */
+        bool whole = has_headers("/usr/include") || has_headers("/usr/local/include");
+        mr_words_add(words, whole ? "-idirafter" : "-isystem", "");
         mr_words_add(words, found, "");
     }
 }

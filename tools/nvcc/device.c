@@ -78,7 +78,6 @@ void clang_words(const struct request *request, const struct places *places, con
              "/before"); /* before the folders of the command line: it reads the headers of the same names there */
     add_path(words, "-isystem", places->device, "/include");
     add_path(words, "-isystem", places->include, "");
-    cccl_words(words);
     if (request->serial_openmp)
         add_path(words, "-isystem", places->device, "/serial");
     /* As with nvcc, every source has the runtime's interface. A source that includes it by name finds the header of the
@@ -113,6 +112,7 @@ static void device_words(const struct request *request, const struct places *pla
         add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->device);
+    cccl_words(words);
     mr_ptx_arch_flush_words(words);
     if (request->debug_device) { /* optimised with -dopt on */
         mr_words_add(words, "-gline-directives-only", "");
