@@ -143,6 +143,7 @@ size_t mr_unmade_mend(const char *text, const struct mr_words *places, struct mr
         size_t behind;
         if (text[at] == '#' && (at == 0 || text[at - 1] == '\n')) {
             at += strcspn(text + at, "\n");
+            at += text[at] == '\n'; /* what is put in the place of a declaration has no line end before it */
             begin = at;
             continue;
         }
