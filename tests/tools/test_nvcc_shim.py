@@ -332,7 +332,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
     def test_every_option_of_nvcc(self):
         """Each of nvcc 13.0's is taken, or refused with a reason; none is unknown."""
         bare = """-V -h -E -ptx -cubin -fatbin -c -lib -dlink -dc -dw -M -MM -MD -MMD -MP -arch-ls -code-ls -nodlink -pg -noeh -forward-unknown-to-host-compiler
-            -forward-unknown-to-host-linker -forward-unknown-opts -dlto -lto -gen-opt-lto -no-compress -reloc-ptx -nohdinitlist -nohdmoveforward -Wdefault-stream-launch -Wmissing-launch-bounds
+            -forward-unknown-to-host-linker -forward-unknown-opts -dlto -lto -gen-opt-lto -ewp -no-compress -reloc-ptx -nohdinitlist -nohdmoveforward -Wdefault-stream-launch -Wmissing-launch-bounds
             -Wext-lambda-captures-this -Wreorder -Wno-deprecated-declarations -Wno-deprecated-gpu-targets -noprof -objtemp -jobserver --no-align-double -use-local-env -force-cl-env-setup -m64 -w
             -lineinfo -G -g -use_fast_math -restrict -expt-relaxed-constexpr -expt-extended-lambda -extended-lambda -res-usage -src-in-ptx -extra-device-vectorization -allow-unsupported-compiler
             -err-no -no-err-no -v -dryrun -run -shared -keep -save-temps"""
@@ -341,7 +341,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             -Ofc=min -opt-info=inline -compress-mode=size -frandom-seed=7 -static-global-template-stub=true -device-entity-has-hidden-visibility=false -device-stack-protector=true -ldir=a
             -target-dir=a -idp=a -ddp=a -dp=a -cudadevrt=static -diag-suppress=177 -diag-warn=177 -diag-error=177 -Xcompiler=-Wall -Xlinker=-s -Xptxas=-v -Xcudafe=--diag_suppress=177 -Xfatbin=-compress-all
             -Xnvlink=-v,--suppress-stack-size-warning -L=a -l=m -arbin=ar -dopt=on -ftemplate-depth=9 -ftemplate-backtrace-limit=9 -brief-diag=true -optf=/dev/null -e=scale -MT=a -run-args=a,b"""
-        refused = """-cuda -optix-ir -fdevice-syntax-only -fdevice-time-trace=a -time=a -clean -Xarchive=a -keep-device-functions -ewp -astoolspatch -r -hls=use-lcs -aug-hls
+        refused = """-cuda -optix-ir -fdevice-syntax-only -fdevice-time-trace=a -time=a -clean -Xarchive=a -keep-device-functions -astoolspatch -r -hls=use-lcs -aug-hls
             -qpp-config=a -sanitize=memcheck"""
         for words in [[word] for word in bare.split()] + [word.split("=", 1) for word in valued.split()] + [["-MF", "a", "-MD"]]:
             done = self.nvcc("--dryrun", *words, "kernel.cu")

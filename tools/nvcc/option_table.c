@@ -120,6 +120,7 @@ static const struct option options[] = {
     {"--dlink-time-opt", "-dlto", SET_LINK_TIME, 0, NULL, NULL},
     {"--lto", "-lto", SET_LINK_TIME, 0, NULL, NULL},
     {"--gen-opt-lto", "-gen-opt-lto", NOTHING, 0, NULL, NULL},
+    {"--extensible-whole-program", "-ewp", NOTHING, 0, NULL, NULL}, /* what NVIDIA's then links is in the headers */
     {"--split-compile-extended", "-split-compile-extended", NOTHING_NUMBER, 0, NULL, NULL},
     {"--jump-table-density", "-jtd", NOTHING_NUMBER, 0, NULL, NULL},
     {"--Ofast-compile", "-Ofc", NOTHING_WORD, 0, "0 min mid max", NULL},
@@ -159,7 +160,6 @@ static const struct option options[] = {
      "archives are made by 'ar rcs'; make another by ar, of the objects that -c makes", NULL},
     {"--keep-device-functions", "-keep-device-functions", REFUSE, 0,
      "functions that no kernel calls are kept with -rdc=true alone", NULL},
-    {"--extensible-whole-program", "-ewp", REFUSE, 0, "code to be linked later is made with -rdc=true", NULL},
     {"--compile-as-tools-patch", "-astoolspatch", REFUSE, 0, "there is nothing to patch: no machine code for a GPU",
      NULL},
     {"--relocatable-link", "-r", REFUSE, 0, "there is no incremental link; -dlink makes an object, --lib an archive",
