@@ -21,6 +21,7 @@ import tempfile
 from atomics import print_atomics, run_atomics
 from between import print_between, run_between
 from check import print_check, run_check
+from frameworks import print_frameworks, run_frameworks
 from instructions import print_instructions, run_instructions
 from kernel_tables import print_kernels, run_kernels
 from lanes import print_lanes, run_lanes
@@ -289,6 +290,7 @@ PARTS = {
     "math": "libraries of mathematics",
     "pycuda": "PyCUDA",
     "cupy": "CuPy",
+    "frameworks": "TensorFlow and JAX",
 }
 
 
@@ -388,6 +390,8 @@ def main() -> int:
                 ours[part] = run_start(chosen.build.resolve())
             elif part == "check":
                 ours[part] = run_check(chosen.build.resolve())
+            elif part == "frameworks":
+                ours[part] = run_frameworks(chosen.build.resolve(), client_python, folder)
             elif part == "cupy":
                 ours[part] = run_cupy(chosen.build.resolve())
             elif part == "runtime":
@@ -430,6 +434,7 @@ def main() -> int:
         "nvrtc": lambda figures: print_nvrtc(figures, hand["nvrtc"]),
         "pycuda": lambda figures: print_pycuda(figures, hand["pycuda"]),
         "cupy": print_cupy,
+        "frameworks": print_frameworks,
         "math": print_math,
     }
     for part in parts:

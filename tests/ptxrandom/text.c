@@ -371,16 +371,21 @@ void put_list(struct writer *w, int at)
         put_node(w, &w->program->nodes[at]);
 }
 
-/* Registers of a function, and what its statements need for themselves. */
+/* Registers of a function, and what its statements need for themselves. Floats are in registers of type .b32 in every
+ * second program, as newer compilers have them. */
 void put_registers(struct writer *w)
 {
     FILE *f = w->file;
+    const char *number = w->program->seed % 2 ? "f32" : "b32";
     if (!w->function)
         fprintf(
             f,
-            ".reg .b32 %%r<%u>; .reg .b64 %%d<%u>; .reg .b16 %%h<%u>; .reg .f32 %%f<%u>; .reg .f64 %%g<%u>; .reg .pred %%p<%u>;\n",
-            REGS, REGS, REGS, REGS, REGS, REGS);
-    fputs(".reg .b32 %tr, %ti; .reg .b64 %td, %ta; .reg .b16 %th; .reg .f32 %tf; .reg .f64 %tg; .reg .pred %tp;\n", f);
+            ".reg .b32 %%r<%u>; .reg .b64 %%d<%u>; .reg .b16 %%h<%u>; .reg .%s %%f<%u>; .reg .f64 %%g<%u>; .reg .pred %%p<%u>;\n",
+            REGS, REGS, REGS, number, REGS, REGS, REGS);
+    fprintf(
+        f,
+        ".reg .b32 %%tr, %%ti; .reg .b64 %%td, %%ta; .reg .b16 %%th; .reg .%s %%tf; .reg .f64 %%tg; .reg .pred %%tp;\n",
+        number);
     if (w->program->calls)
         fputs(".reg .b32 %cm, %cn; .reg .b64 %ca; .reg .pred %cg;\n", f);
     for (unsigned i = 0; i < w->program->node_count; i++) {

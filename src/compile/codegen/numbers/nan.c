@@ -9,6 +9,9 @@
  * they may hold any NaN, and an instruction that looks at their bits (a store, a move to an
  * integer, a shuffle) gets the mended value from cg_source(). Arithmetic and
  * comparison do not look. Any other register gets the mended value at once.
+ *
+ * A register of type .b32 is loose on the same terms, and only if nothing but instructions on floats, stores and
+ * shuffles read it: newer compilers declare all registers of 32 bits so.
  */
 #include "compile/codegen/numbers/numbers.h"
 #include "base/alloc.h"
@@ -81,7 +84,8 @@ static bool copies_loose(const struct mr_ptx_inst *inst, const bool *loose)
 static void mark_operand(const struct mr_ptx_operand *operand, bool *loose, bool *changed)
 {
     uint32_t regs[2] = {MR_PTX_NONE, MR_PTX_NONE};
-    if (operand->kind == MR_PTX_OPERAND_REG || operand->kind == MR_PTX_OPERAND_PAIR)
+    if (operand->kind == MR_PTX_OPERAND_REG || operand->kind == MR_PTX_OPERAND_REG_ADDRESS ||
+        operand->kind == MR_PTX_OPERAND_PAIR)
         regs[0] = operand->reg;
     if (operand->kind == MR_PTX_OPERAND_PAIR)
         regs[1] = operand->reg2;
@@ -111,6 +115,52 @@ static bool narrow(const struct mr_ptx_function *func, bool *loose)
     return changed;
 }
 
+struct reading {
+    const struct mr_ptx_function *func;
+    bool *loose;
+};
+
+static void read_as_bits(void *data, uint32_t reg, bool is_definition)
+{
+    const struct reading *reading = data;
+    if (!is_definition && reg < reading->func->reg_count && reading->func->regs[reg].type == MR_PTX_TYPE_B32)
+        reading->loose[reg] = false;
+}
+
+/* Whether all registers of 32 bits that an instruction reads are read as floats. */
+static bool reads_floats(const struct mr_ptx_inst *inst)
+{
+    if (!inst->type_count)
+        return false;
+    if (inst->op == MR_PTX_OP_CVT)
+        return inst->type_count > 1 && inst->type[1] == MR_PTX_TYPE_F32;
+    if (is_copy(inst))
+        return true;
+    return inst->type[0] == MR_PTX_TYPE_F32 && inst->type_count == 1 &&
+           (cg_computes(inst->op) || is_choice(inst) || inst->op == MR_PTX_OP_SETP || inst->op == MR_PTX_OP_ABS ||
+            inst->op == MR_PTX_OP_COPYSIGN || inst->op == MR_PTX_OP_TESTP);
+}
+
+/* Takes back the registers of type .b32 that are read as anything else. A store and a shuffle look at the bits of one
+ * operand, for which they get the mended value; the others are addresses and numbers of lanes. */
+static void keep_floats(const struct cg *g, bool *loose)
+{
+    struct reading reading = {g->func, loose};
+    bool changed = false;
+    for (uint32_t i = 0; i < g->func->inst_count; i++) {
+        const struct mr_ptx_inst *inst = &g->func->insts[i];
+        unsigned type = inst->type_count == 1 ? inst->type[0] : MR_PTX_TYPE_U32;
+        bool bits = type == MR_PTX_TYPE_F32 || type == MR_PTX_TYPE_B32;
+        if (bits && (inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_SHFL)) {
+            for (unsigned k = 0; k < inst->operand_count; k++)
+                if (k != 1)
+                    mark_operand(&inst->operands[k], loose, &changed);
+        } else if (!reads_floats(inst)) {
+            mr_flow_registers(&g->flow, inst, read_as_bits, &reading);
+        }
+    }
+}
+
 bool cg_nan_prepare(struct cg *g)
 {
     const struct mr_ptx_function *func = g->func;
@@ -118,7 +168,8 @@ bool cg_nan_prepare(struct cg *g)
     if (!g->regs.loose)
         return false;
     for (uint32_t r = 0; r < func->reg_count; r++)
-        g->regs.loose[r] = func->regs[r].type == MR_PTX_TYPE_F32;
+        g->regs.loose[r] = func->regs[r].type == MR_PTX_TYPE_F32 || func->regs[r].type == MR_PTX_TYPE_B32;
+    keep_floats(g, g->regs.loose);
     /* Registers that carry parameters and results of a function are seen by its callers. */
     for (uint32_t p = 0; p < func->param_count; p++)
         if (func->params[p]->reg != MR_PTX_NONE)

@@ -64,7 +64,8 @@ LLVMValueRef cg_source(struct cg *g, const struct mr_ptx_operand *operand, LLVMT
         if (operand->negated)
             return cg_predicate(g, operand);
         if (g->now.looks && g->regs.loose[operand->reg])
-            return cg_as_element(g, cg_nan_mended(g, cg_read(g, operand->reg)), element);
+            return cg_as_element(g, cg_nan_mended(g, cg_as_element(g, cg_read(g, operand->reg), g->unit->f32)),
+                                 element);
         return cg_as_element(g, cg_read(g, operand->reg), element);
     case MR_PTX_OPERAND_IMM_INT:
     case MR_PTX_OPERAND_IMM_FLOAT:
