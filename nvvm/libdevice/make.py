@@ -5,7 +5,8 @@ functions are those of Millrace's headers (functions.txt).
     make.py CLANG TABLE BUILD OUTPUT
 
 What a compiler adds for a program of its own is taken out: the flags of the module, which contradict those of the
-module that the library is linked into, and the processor.
+module that the library is linked into, and the processor. So are the places of assembly in the source: they count from
+the names of folders on, and the same bits shall come of each folder.
 """
 
 import re
@@ -56,6 +57,7 @@ def stripped(text):
     own = "target-cpu|target-features|no-trapping-math|stack-protector-buffer-size|frame-pointer"
     text = re.sub(rf' "({own})"="[^"]*"', "", text)
     text = re.sub(r"^target triple = .*$", 'target triple = "nvptx64-nvidia-gpulibs"', text, flags=re.M)
+    text = re.sub(r", !srcloc !\d+", "", text)
     text = re.sub(r"^; ModuleID = .*\n", "", text, flags=re.M)
     return re.sub(r"^source_filename = .*$", 'source_filename = "libdevice"', text, flags=re.M)
 

@@ -178,6 +178,21 @@ class Installation(unittest.TestCase):
             self.assertRegex(said[2].stdout, r"p.deb differs:\n    file\n$")
             self.assertRegex(said[3].stdout, r"p.deb differs:\n    name\n$")
 
+    @unittest.skipUnless(shutil.which("clang-19"), "there is no clang 19")
+    def test_libdevice_is_the_same_in_each_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = []
+            for name in ("one", "another-with-a-longer-name"):
+                place = pathlib.Path(folder) / name
+                place.symlink_to(BUILD)
+                output = pathlib.Path(folder) / f"{name}.bc"
+                source = ROOT / "nvvm/libdevice"
+                done = run(sys.executable, source / "make.py", "clang-19", source / "functions.txt", place, output)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                made.append(output.read_bytes())
+            self.assertEqual(made[0], made[1])
+            self.assertEqual(made[0], (self.root / "nvvm/libdevice/libdevice.10.bc").read_bytes())
+
     def test_the_archive_knows_its_folder(self):
         prefix = "/" + str(self.root.relative_to(self.path))
         data = (self.root / "lib/libcudart_static.a").read_bytes()
