@@ -54,6 +54,10 @@ bool mr_ptx_assembler_option_is_verbose(const char *option);
 /* The word for -use_fast_math among clang's: device headers ask for the macro, and floats are flushed. */
 #define MR_PTX_FAST_MATH_WORD "-DMILLRACE_FAST_MATH=1"
 
+/* The word for -lineinfo: lines, and which functions were put in the place of their calls (parse_debug.h). clang's own
+ * word for kernels that are optimised (-gline-directives-only) gives lines alone. */
+#define MR_PTX_LINES_WORD "-Xclang=-debug-info-kind=line-tables-only"
+
 /* Adds the macro by which the device headers know that subnormal floats count as 0, if clang's words for a kernel say
  * so; the last word about it counts. */
 void mr_ptx_arch_flush_words(struct mr_words *words);

@@ -71,12 +71,15 @@ struct range {
     uint8_t type, vector;
 };
 
+#define MR_PTX_PLACE_IN_SECTION 0x80000000u
+
 /* A name; every spelling exists once per module. */
 struct atom {
     struct atom *next; /* in its hash bucket */
     struct binding *binding;
     struct range *range;
     uint32_t hash, length;
+    uint32_t place; /* of a label: its line, or its offset in a section (MR_PTX_PLACE_IN_SECTION); 0: it is no label */
     uint16_t op;   /* enum mr_ptx_op if `is_op` */
     bool is_op;
     char name[];
@@ -142,6 +145,9 @@ struct parser {
     uint64_t init_room; /* bytes allocated for initial values so far */
     uint32_t range_labels; /* named by ranges in .branchtargets so far */
     uint32_t loc_file, loc_line;
+    /* What debug information tells: parse_debug.h. */
+    struct list sections, inlined, inlined_names, inlined_ranges, debug_bytes, debug_names, debug_entries, debug_calls;
+    struct loc_table *loc_table; /* parse_loc.c */
     unsigned expr_depth;
     unsigned element_bits; /* of the address that a[%r1] becomes here; 0 where none can stand */
 };

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ptx/parse.h"
+#include "ptx/parse_debug.h"
 
 static struct target *add_target(struct parser *parser, const struct atom *atom, enum target_kind kind, uint32_t index)
 {
@@ -237,40 +238,8 @@ static bool parse_label(struct parser *parser)
     label->inst = (uint32_t)parser->insts.count;
     label->line = token.line;
     label->column = token.column;
+    atom->place = token.line;
     add_target(parser, atom, TARGET_LABEL, index)->line = token.line;
-    return true;
-}
-
-/* .loc file line column {, function_name label {+ offset}, inlined_at file line
- * column}: the tail is skipped. It has no end mark of its own, so it is taken
- * apart word by word. */
-static bool parse_loc(struct parser *parser)
-{
-    uint64_t file, line, column;
-    if (!mr_ptx_parse_bounded(parser, "file number", 0, UINT32_MAX, &file) ||
-        !mr_ptx_parse_bounded(parser, "line number", 0, UINT32_MAX, &line) ||
-        !mr_ptx_parse_bounded(parser, "column number", 0, UINT32_MAX, &column))
-        return false;
-    parser->loc_file = (uint32_t)file;
-    parser->loc_line = (uint32_t)line;
-    while (mr_ptx_accept(parser, ',')) {
-        struct atom *word = mr_ptx_expect_name(parser, "function_name or inlined_at");
-        if (!word)
-            return false;
-        uint64_t ignored;
-        if (strcmp(word->name, "function_name") == 0) {
-            int64_t offset;
-            if (!mr_ptx_expect_name(parser, "a label") || !mr_ptx_parse_addend(parser, &offset))
-                return false;
-        } else if (strcmp(word->name, "inlined_at") == 0) {
-            for (int i = 0; i < 3; i++)
-                if (!mr_ptx_parse_integer(parser, &ignored, NULL))
-                    return false;
-        } else {
-            return mr_ptx_error(parser, "expected function_name or inlined_at");
-        }
-    }
-    mr_ptx_accept(parser, ';');
     return true;
 }
 
@@ -281,7 +250,7 @@ static bool parse_directive(struct parser *parser)
     if (mr_ptx_directive_space(parser) != MR_PTX_SPACE_GENERIC)
         return mr_ptx_parse_vars(parser, MR_PTX_LINKAGE_NONE);
     if (mr_ptx_accept_dot(parser, "loc"))
-        return parse_loc(parser);
+        return mr_ptx_parse_loc(parser);
     if (mr_ptx_accept_dot(parser, "extern"))
         return mr_ptx_parse_vars(parser, MR_PTX_LINKAGE_EXTERN);
     if (mr_ptx_is_dot(parser, "pragma")) {
@@ -459,7 +428,7 @@ static void start_body(struct parser *parser, struct mr_ptx_function *function)
     *(uint32_t *)mr_ptx_list_add(parser, &parser->scope_parents, sizeof(uint32_t)) = 0;
     parser->scopes[0].id = 0;
     parser->function = function;
-    parser->loc_file = parser->loc_line = 0;
+    mr_ptx_loc_reset(parser);
 }
 
 static void finish_body(struct parser *parser, struct mr_ptx_function *function)

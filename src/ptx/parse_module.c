@@ -3,13 +3,14 @@
 /*
  * The way into the parser, and what may stand at module scope:
  * .version, .target, .address_size, linkage and declarations, .alias, and the
- * debug directives (.file, .section, .loc), of which only file names are kept.
+ * debug directives (.file, .section, .loc; parse_debug.h).
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "ptx/parse.h"
+#include "ptx/parse_debug.h"
 
 /* .version 8.3: lexed as a float, so read from its spelling. */
 static bool parse_version(struct parser *parser)
@@ -117,23 +118,6 @@ static bool parse_file(struct parser *parser)
     return true;
 }
 
-/* .section .debug_info { ... }: skipped to the brace that ends it. */
-static bool parse_section(struct parser *parser)
-{
-    while (!mr_ptx_is(parser, '{')) {
-        if (!mr_ptx_is(parser, MR_PTX_TOKEN_DOT) && !mr_ptx_is(parser, MR_PTX_TOKEN_NAME))
-            return mr_ptx_unexpected(parser, "a section's '{'");
-        mr_ptx_advance(parser);
-    }
-    while (!mr_ptx_is(parser, '}')) {
-        if (mr_ptx_is(parser, MR_PTX_TOKEN_END))
-            return mr_ptx_unexpected(parser, "'}'");
-        mr_ptx_advance(parser);
-    }
-    mr_ptx_advance(parser);
-    return true;
-}
-
 /* .alias name, function; */
 static bool parse_alias(struct parser *parser)
 {
@@ -224,7 +208,7 @@ static bool parse_declaration(struct parser *parser)
     if (mr_ptx_accept_dot(parser, "file"))
         return parse_file(parser);
     if (mr_ptx_accept_dot(parser, "section"))
-        return parse_section(parser);
+        return mr_ptx_parse_section(parser);
     if (mr_ptx_accept_dot(parser, "alias"))
         return parse_alias(parser);
     if (mr_ptx_is_dot(parser, "pragma") || mr_ptx_is_dot(parser, "loc")) {
@@ -260,14 +244,19 @@ static void parse_text(struct parser *parser)
     module->function_count = (uint32_t)parser->functions.count;
     module->files = mr_ptx_list_copy(parser, &parser->files, sizeof(char *));
     module->file_count = (uint32_t)parser->files.count;
+    if (parser->errors == 0)
+        mr_ptx_debug_finish(parser);
 }
 
 static void free_lists(struct parser *parser)
 {
     struct list *lists[] = {
-        &parser->vars,          &parser->functions, &parser->files,      &parser->insts,    &parser->regs,
-        &parser->labels,        &parser->tables,    &parser->local_vars, &parser->targets,  &parser->mentions,
-        &parser->scope_parents, &parser->params,    &parser->relocs,     &parser->operands,
+        &parser->vars,          &parser->functions,      &parser->files,         &parser->insts,
+        &parser->regs,          &parser->labels,         &parser->tables,        &parser->local_vars,
+        &parser->targets,       &parser->mentions,       &parser->scope_parents, &parser->params,
+        &parser->relocs,        &parser->operands,       &parser->sections,      &parser->inlined,
+        &parser->inlined_names, &parser->inlined_ranges, &parser->debug_bytes,   &parser->debug_names,
+        &parser->debug_entries, &parser->debug_calls,
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         mr_free(lists[i]->items);

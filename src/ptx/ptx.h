@@ -248,6 +248,19 @@ struct mr_ptx_function {
     uint32_t line, column;
 };
 
+/* A call that a compiler replaced by the body of the function that was called. Calls have numbers from 1. */
+struct mr_ptx_inlined {
+    const char *name; /* of the function, mangled or plain; "" if that is not known */
+    uint32_t same; /* a call of the same function, the same one for many of them */
+    uint32_t file, line, column; /* of the call, in the module's files */
+    uint32_t outer; /* the call whose body it stands in, a smaller number; 0: it stands in the PTX function itself */
+};
+
+/* Instructions from this line of the text on belong to that call; 0: to none. */
+struct mr_ptx_inlined_range {
+    uint32_t line, number;
+};
+
 struct mr_ptx_module {
     struct mr_ptx_arena *arena;
     uint32_t version_major, version_minor;
@@ -266,6 +279,10 @@ struct mr_ptx_module {
     uint32_t function_count;
     const char *const *files; /* .file N "name": files[N], NULL holes */
     uint32_t file_count;
+    const struct mr_ptx_inlined *inlined; /* number N is inlined[N - 1] */
+    uint32_t inlined_count;
+    const struct mr_ptx_inlined_range *inlined_ranges; /* by lines, which rise */
+    uint32_t inlined_range_count;
     const char *text; /* copy of the text, NUL-terminated, for messages */
     size_t text_length;
 };
@@ -284,6 +301,9 @@ struct mr_ptx_module *mr_ptx_parse(const char *text, size_t length, struct mr_pt
  * False after at least one error in `diag`, which may be NULL.
  */
 bool mr_ptx_verify(struct mr_ptx_module *module, struct mr_ptx_diag *diag);
+
+/* The call whose body an instruction in this line of the text belongs to, the innermost one; 0 if there is none. */
+uint32_t mr_ptx_inlined_at(const struct mr_ptx_module *module, uint32_t line);
 
 /* Frees a tree; NULL is allowed. */
 void mr_ptx_module_destroy(struct mr_ptx_module *module);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What test_debuggers.py looks at where a module tells of its source: `sourced FILE` launches a kernel whose lines are
- * FILE's (.file, .loc), `sourced FILE fault` lets it store far behind its memory. Ends with 0 if that went as it must.
+ * FILE's (.file, .loc), `sourced FILE fault` lets it store far behind its memory, and `sourced FILE ptx` takes FILE for
+ * the module's text. Ends with 0 if that went as it must.
  */
 #include <cuda.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char text[] =
     ".version 7.0\n.target sm_80\n.address_size 64\n"
@@ -18,21 +20,33 @@ static const char text[] =
     ".loc 1 0 9\nmul.f32 %%f1, %%f1, %%f0;\n"
     ".loc 1 7 9\nst.global.f32 [%%d0], %%f1;\n.loc 1 8 1\nret;\n}\n.file 1 \"%s\"\n";
 
+static char module_text[1 << 16];
+
+/* The module's text; false if there is none. */
+static int make_text(const char *file, int is_ptx)
+{
+    if (!is_ptx)
+        return snprintf(module_text, sizeof module_text, text, file) > 0;
+    FILE *stream = fopen(file, "r");
+    size_t length = stream ? fread(module_text, 1, sizeof module_text - 1, stream) : 0;
+    if (stream)
+        fclose(stream);
+    return length > 0;
+}
+
 int main(int count, char **words)
 {
-    static char module_text[sizeof text + 4096];
     CUdevice device;
     CUcontext context;
     CUmodule module;
     CUfunction function;
     CUdeviceptr memory;
     float values[64], factor = 3;
-    int first = count > 2 ? 1 << 28 : 0;
+    int first = count > 2 && strcmp(words[2], "fault") == 0 ? 1 << 28 : 0;
     for (int i = 0; i < 64; i++)
         values[i] = (float)i;
-    if (count < 2)
+    if (count < 2 || !make_text(words[1], count > 2 && !first))
         return 1;
-    snprintf(module_text, sizeof module_text, text, words[1]);
     if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
         cuCtxSetCurrent(context) || cuModuleLoadData(&module, module_text) ||
         cuModuleGetFunction(&function, module, "_ZN2ns8scale_upEPfif") || cuMemAlloc(&memory, sizeof values) ||

@@ -2,9 +2,9 @@
 """What gdb, perf and the log see of generated code: names of kernels and device functions, lines of the PTX or of the
 source that the module names.
 
-    test_debuggers.py PROGRAM [gdb|map|jitdump|source-gdb|source-jitdump|source-fault]
+    test_debuggers.py PROGRAM [gdb|map|jitdump|source-gdb|source-jitdump|source-fault|source-inlined]
 
-PROGRAM is debugged.c's, for the last three sourced.c's. Ends with 77 (skipped) where there is no gdb."""
+PROGRAM is debugged.c's, for the last four sourced.c's. Ends with 77 (skipped) where there is no gdb."""
 import os
 import shutil
 import struct
@@ -98,6 +98,110 @@ def test_source_fault(program, folder):
                 "access to an illegal address at 0x", "behind the end of an allocation of 256 bytes at 0x", "made by cuMemAlloc", "MILLRACE_FAULT_THREADS=on")
 
 
+INLINED = """// A kernel whose compiler has put two functions in the place of their calls.
+__device__ float inner(float x, float factor)
+{
+    return x * factor;
+}
+__device__ float middle(float x, float factor)
+{
+    float y = inner(x, factor);
+    return y;
+}
+__global__ void scale_up(float *values, int first, float factor)
+{
+    int i = threadIdx.x + first;
+    values[i] = middle(values[i], factor);
+}
+"""
+
+# What is between the places that tell of the functions.
+INLINED_PTX = """.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry _ZN2ns8scale_upEPfif(.param .u64 p0, .param .u32 p1, .param .f32 p2)
+{{
+.reg .u64 %d<3>;
+.reg .u32 %r<4>;
+.reg .f32 %f<3>;
+.loc 1 11 0
+ld.param.u64 %d0, [p0];
+ld.param.u32 %r1, [p1];
+ld.param.f32 %f0, [p2];
+.loc 1 13 5
+mov.u32 %r0, %tid.x;
+add.u32 %r0, %r0, %r1;
+mul.wide.u32 %d1, %r0, 4;
+.loc 1 14 5
+add.u64 %d0, %d0, %d1;
+ld.global.f32 %f1, [%d0];
+{before}
+mul.f32 %f1, %f1, %f0;
+{behind}
+.loc 1 14 5
+st.global.f32 [%d0], %f1;
+.loc 1 15 1
+ret;
+}}
+.file 1 "{path}"
+{sections}
+"""
+
+
+def section(name, *rows):
+    return f".section .{name}\n{{\n" + "".join(row + "\n" for row in rows) + "}\n"
+
+
+def bytes_of(data):
+    return ".b8 " + ",".join(str(byte) for byte in data)
+
+
+def by_directives(path):
+    """As NVIDIA's compiler tells of the functions for -lineinfo."""
+    before = (".loc 1 8 5, function_name $L__info_string0, inlined_at 1 14 5\n"
+              ".loc 1 4 5, function_name $L__info_string1, inlined_at 1 8 5")
+    names = section("debug_str", "$L__info_string0:", bytes_of(b"_Z6middleff\0"), "$L__info_string1:", bytes_of(b"_Z5innerff\0"))
+    return INLINED_PTX.format(path=path, before=before, behind="", sections=names)
+
+
+def by_dwarf(path):
+    """As clang does, and both compilers for -G."""
+    # Number, what it is, whether others stand in it, attributes with their forms.
+    abbreviations = (1, 17, 1, 3, 8, 0, 0, 2, 46, 0, 3, 8, 0, 0, 3, 46, 1, 3, 8, 17, 1, 18, 1, 0, 0,
+                     4, 29, 1, 49, 19, 17, 1, 18, 1, 88, 11, 89, 11, 87, 11, 0, 0,
+                     5, 29, 0, 49, 19, 17, 1, 18, 1, 88, 11, 89, 11, 87, 11, 0, 0, 0)
+    head = 11
+    unit = bytes([1]) + b"x.cu\0"
+    middle, inner = bytes([2]) + b"middle\0", bytes([2]) + b"inner\0"
+    offsets = head + len(unit), head + len(unit) + len(middle)
+    rows = [".b32 1000", ".b8 2, 0", ".b32 .debug_abbrev", ".b8 8", bytes_of(unit), bytes_of(middle), bytes_of(inner),
+            bytes_of(bytes([3]) + b"scale_up\0"), ".b64 $begin", ".b64 $end",
+            ".b8 4", f".b32 {offsets[0]}", ".b64 $tmp0", ".b64 $tmp1", ".b8 1, 14, 5",
+            ".b8 5", f".b32 {offsets[1]}", ".b64 $tmp0", ".b64 $tmp1", ".b8 1, 8, 5", ".b8 0, 0, 0"]
+    ptx = INLINED_PTX.format(path=path, before="$tmp0:\n.loc 1 4 5", behind="$tmp1:",
+                             sections=section("debug_abbrev", bytes_of(abbreviations)) + section("debug_info", *rows))
+    return ptx.replace(".loc 1 11 0", "$begin:\n.loc 1 11 0").replace("ret;\n", "ret;\n$end:\n")
+
+
+def test_source_inlined(program, folder):
+    """Functions that the compiler has put in the place of their calls are frames; breakpoints find them by name."""
+    path = os.path.join(folder, "inlined.cu")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(INLINED)
+    for make in (by_directives, by_dwarf):
+        text = os.path.join(folder, "text.ptx")
+        with open(text, "w", encoding="ascii") as file:
+            file.write(make(path))
+        output = run_gdb(["set environment MILLRACE_WORKERS 1", "break inner", "run", "bt 3", "info frame", "delete", "next", "bt 1", "continue"],
+                         [program, text, "ptx"], folder)
+        if output is None:
+            return 77
+        if said(output, "inner () at ", f"{path}:4", "return x * factor;", "#0  inner () at ", "#1  middle () at ", f"{path}:8", "#2  ns::scale_up (",
+                f"{path}:14", "inlined into frame 1", "#0  ns::scale_up (", "exited normally"):
+            return 1
+    return 0
+
+
 def run(program, folder, way, *words):
     child = subprocess.Popen([program, *words], env=environment(folder, MILLRACE_PERF=way), cwd=folder)
     assert child.wait() == 0, child.returncode
@@ -173,7 +277,7 @@ def test_source_jitdump(program, folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         parts = {"gdb": test_gdb, "map": test_map, "jitdump": test_jitdump, "source-gdb": test_source_gdb, "source-jitdump": test_source_jitdump,
-                 "source-fault": test_source_fault}
+                 "source-fault": test_source_fault, "source-inlined": test_source_inlined}
         return parts[sys.argv[2]](os.path.abspath(sys.argv[1]), folder)
 
 

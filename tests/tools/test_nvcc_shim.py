@@ -11,6 +11,7 @@ import sys
 import tempfile
 import unittest
 
+LINES_WORD = "-Xclang=-debug-info-kind=line-tables-only"
 NVCC = pathlib.Path(sys.argv.pop(1)).resolve()
 SOURCE = """
 #define FACTOR 2
@@ -363,7 +364,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         (self.path / "options").write_text("-DFIRST='a b'\n \"-DSECOND=c d\" -DTHIRD=e\\ f\t--generate-line-info\n")
         done = self.nvcc("--ptx", "--dryrun", "--options-file", "options", "kernel.cu")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for word in ('"-DFIRST=a b"', '"-DSECOND=c d"', '"-DTHIRD=e f"', "-gline-directives-only"):
+        for word in ('"-DFIRST=a b"', '"-DSECOND=c d"', '"-DTHIRD=e f"', LINES_WORD):
             self.assertIn(word, done.stderr)
         (self.path / "inputs").write_text("kernel.cu -o out.ptx")
         self.assertEqual(self.nvcc("--ptx", "-optf", "inputs").returncode, 0)
@@ -417,7 +418,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             (("-include", "h.h"), "-includeh.h", "-includeh.h"), (("-std=c++20",), "-std=c++20", "-std=c++20"), (("--std", "c++14"), "-std=c++14", "-std=c++14"),
             (("-O1",), None, " -O1"), (("-O", "3"), None, " -O3 "), (("--optimize=0",), None, " -O0"), (("-g",), None, " -g "), (("--debug",), None, " -g "),
             (("-G",), " -O0 ", "-D__CUDACC_DEBUG__"), (("--device-debug",), " -O0 ", "-D__CUDACC_DEBUG__"),
-            (("-lineinfo",), "-gline-directives-only", None), (("--generate-line-info",), "-gline-directives-only", None),
+            (("-lineinfo",), LINES_WORD, None), (("--generate-line-info",), "-gline-directives-only", None),
             (("-fmad=false",), "-ffp-contract=off", None), (("--fmad", "true"), "-ffp-contract=fast -ffp-contract=fast", None),
             (("-ftz=true",), "-fgpu-flush-denormals-to-zero", None), (("--ftz=false",), "-fno-gpu-flush-denormals-to-zero", None),
             (("-use_fast_math",), "-fgpu-flush-denormals-to-zero", None), (("--use_fast_math=true",), "-fgpu-flush-denormals-to-zero", None),
@@ -437,7 +438,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             (("-isystem=a,b",), "-isystema -isystemb", "-isystema -isystemb"), (("-include", "a.h,b.h"), "-includea.h -includeb.h", "-includea.h -includeb.h"), (("-U", "A,,B"), "-UA -UB", "-UA -UB"),
             (("-pg",), None, " -pg "), (("-noeh",), None, "-fno-exceptions"), (("-ftemplate-depth", "99"), "-ftemplate-depth=99", "-ftemplate-depth=99"),
             (("-ftemplate-backtrace-limit=9",), "-ftemplate-backtrace-limit=9", "-ftemplate-backtrace-limit=9"), (("-brief-diag=true",), "-fno-caret-diagnostics", "-fno-caret-diagnostics"),
-            (("-G", "-dopt=on"), "-gline-directives-only", "-D__CUDACC_DEBUG__"), (("-gencode=arch=compute_80,code=lto_80",), "--cuda-gpu-arch=sm_80", None), (("-arch=lto_80",), "--cuda-gpu-arch=sm_80", None),
+            (("-G", "-dopt=on"), LINES_WORD, "-D__CUDACC_DEBUG__"), (("-gencode=arch=compute_80,code=lto_80",), "--cuda-gpu-arch=sm_80", None), (("-arch=lto_80",), "--cuda-gpu-arch=sm_80", None),
             (("-forward-unknown-opts", "-fno-rtti", "-Wl,-z,now"), None, "-fno-rtti"), (("-arch=native",), "--cuda-gpu-arch=sm_", None), (("-arch=all-major",), "--cuda-gpu-arch=sm_90", None), (("-Xptxas", "-v,-O2"), None, None),
             (("--ptxas-options=--verbose",), None, None), (("-maxrregcount", "32"), None, None), (("--keep", "-keep-dir", "."), "./kernel.ptx", "./kernel.fatbin"),
         )

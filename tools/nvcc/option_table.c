@@ -61,7 +61,7 @@ static const struct option options[] = {
     {"--Wreorder", "-Wreorder", BOTH, 0, "-Wreorder", NULL},
     {"--Wno-deprecated-declarations", "-Wno-deprecated-declarations", BOTH, 0, "-Wno-deprecated-declarations", NULL},
     {"--Wno-deprecated-gpu-targets", "-Wno-deprecated-gpu-targets", NOTHING, 0, NULL, NULL},
-    {"--generate-line-info", "-lineinfo", DEVICE, 0, "-gline-directives-only", NULL},
+    {"--generate-line-info", "-lineinfo", DEVICE, 0, MR_PTX_LINES_WORD, NULL},
     {"--device-debug", "-G", DEBUG_DEVICE, 0, NULL, NULL},
     {"--debug", "-g", HOST_TEXT, 0, "-g", NULL},
     {"--fmad", "-fmad", DEVICE_BOOLEAN, 0, "-ffp-contract=fast", "-ffp-contract=off"},

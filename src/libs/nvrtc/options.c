@@ -53,7 +53,7 @@ static const struct option {
     {"no-source-include", "no-source-include", NO_SOURCE_FOLDER, NULL, NULL},
     {"device-as-default-execution-space", "default-device", DEFAULT_DEVICE, NULL, NULL},
     {"device-debug", "G", PASS, "-O0", NULL},
-    {"generate-line-info", "lineinfo", PASS, "-gline-directives-only", NULL},
+    {"generate-line-info", "lineinfo", PASS, MR_PTX_LINES_WORD, NULL},
     {"disable-warnings", "w", PASS, "-w", NULL},
     {"fmad", "fmad", PASS_BOOLEAN, "-ffp-contract=fast", "-ffp-contract=off"},
     {"ftz", "ftz", PASS_BOOLEAN, "-fgpu-flush-denormals-to-zero", "-fno-gpu-flush-denormals-to-zero"},

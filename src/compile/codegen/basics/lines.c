@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Where code comes from: each PTX function is a function of the object's debug information, each instruction's line a
- * line of its line table. Debuggers, profilers and fault reports read it (compile/lines.c, compile/perf.c). DWARF 4,
- * because its line tables need no other sections.
+ * line of its line table. If the module tells that a compiler has put a function in the place of its call, that is a
+ * function there, too, which debuggers show as called (ptx.h, mr_ptx_inlined). Debuggers, profilers and fault reports
+ * read it (compile/lines.c, compile/perf.c). DWARF 4, because its line tables need no other sections.
  *
  * Where the module tells of its own source (.loc), the line is that source's, and the PTX's line is the discriminator,
  * which debuggers pass over. Elsewhere the file is the PTX as MILLRACE_DUMP writes it.
@@ -51,6 +52,7 @@ void cg_lines_begin(struct cg_unit *unit)
     add_flag(unit, "Debug Info Version", LLVMDebugMetadataVersion());
     unit->lines = LLVMCreateDIBuilder(unit->module);
     unit->files = mr_calloc((size_t)unit->request->module->file_count + 1, sizeof *unit->files);
+    unit->inlined = mr_calloc((size_t)unit->request->module->inlined_count + 1, sizeof *unit->inlined);
     unit->file = LLVMDIBuilderCreateFile(unit->lines, name, strlen(name), ".", 1);
     LLVMDIBuilderCreateCompileUnit(unit->lines,
                                    mangled ? LLVMDWARFSourceLanguageC_plus_plus_14 : LLVMDWARFSourceLanguageC99,
@@ -70,7 +72,8 @@ void cg_lines_clear(struct cg_unit *unit)
         LLVMDisposeDIBuilder(unit->lines);
     unit->lines = NULL;
     mr_free(unit->files);
-    unit->files = NULL;
+    mr_free(unit->inlined);
+    unit->files = unit->inlined = NULL;
 }
 
 /* The function's own name, of a mangled one: its last part before the arguments of a template ("_ZN2ns5saxpyIfEEvi":
@@ -110,10 +113,15 @@ void cg_lines_function(struct cg *g)
         length = 0;
     }
     g->loc_file = g->loc_line = 0;
-    for (uint32_t i = 0; i < func->inst_count && !file; i++)
-        if (func->insts[i].loc_line && (file = file_of(unit, func->insts[i].loc_file))) {
-            g->loc_file = func->insts[i].loc_file;
-            g->loc_line = func->insts[i].loc_line;
+    /* Of its own lines the first one; where it has none, any. */
+    for (unsigned any = 0; any < 2 && !file; any++)
+        for (uint32_t i = 0; i < func->inst_count && !file; i++) {
+            const struct mr_ptx_inst *inst = &func->insts[i];
+            bool own = inst->loc_line && (any || !mr_ptx_inlined_at(unit->request->module, inst->line));
+            if (own && (file = file_of(unit, inst->loc_file))) {
+                g->loc_file = inst->loc_file;
+                g->loc_line = inst->loc_line;
+            }
         }
     g->scope = LLVMDIBuilderCreateFunction(unit->lines, file ? file : unit->file, name, plain, symbol, length,
                                            file ? file : unit->file, file ? g->loc_line : func->line, unit->no_types,
@@ -123,17 +131,67 @@ void cg_lines_function(struct cg *g)
     cg_line_own(g);
 }
 
+/* The scope of a line of that file, in a function. */
+static LLVMMetadataRef in_file(struct cg *g, LLVMMetadataRef scope, LLVMMetadataRef file, uint32_t discriminator)
+{
+    return file ? LLVMDIBuilderCreateLexicalBlockFile(g->unit->lines, scope, file, discriminator) : scope;
+}
+
+/* The function that was put in the place of that call. Where it begins is not known: at the line it is met at. */
+static LLVMMetadataRef inlined_function(struct cg *g, const struct mr_ptx_inlined *call, LLVMMetadataRef file)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMMetadataRef *function = &unit->inlined[call->same];
+    if (!*function) {
+        size_t plain;
+        const char *name;
+        plain_name(call->name, &name, &plain);
+        size_t mangled = name == call->name ? 0 : strlen(call->name);
+        *function = LLVMDIBuilderCreateFunction(unit->lines, file ? file : unit->file, name, plain, call->name, mangled,
+                                                file ? file : unit->file, g->loc_line, unit->no_types, true, true,
+                                                g->loc_line, LLVMDIFlagZero, unit->request->optimisation > 0);
+    }
+    return *function;
+}
+
+#define CALLS_DEEP 64u
+
+/* Of the call that a line of the PTX belongs to: the scope in its body, and the place of the call. NULL and the PTX
+ * function without one. */
+static LLVMMetadataRef inlined_at(struct cg *g, uint32_t line, LLVMMetadataRef file, LLVMMetadataRef *scope)
+{
+    const struct mr_ptx_module *module = g->unit->request->module;
+    const struct mr_ptx_inlined *calls[CALLS_DEEP];
+    uint32_t count = 0;
+    LLVMMetadataRef at = NULL;
+    *scope = g->scope;
+    if (!g->unit->inlined)
+        return NULL;
+    for (uint32_t number = mr_ptx_inlined_at(module, line); number && count < CALLS_DEEP;
+         number = module->inlined[number - 1].outer)
+        if (*module->inlined[number - 1].name)
+            calls[count++] = &module->inlined[number - 1];
+    while (count > 0) {
+        const struct mr_ptx_inlined *call = calls[--count];
+        at = LLVMDIBuilderCreateDebugLocation(g->unit->context, call->line, call->column < 0xffff ? call->column : 0,
+                                              in_file(g, *scope, file_of(g->unit, call->file), 0), at);
+        *scope = inlined_function(g, call, count == 0 ? file : file_of(g->unit, calls[count - 1]->file));
+    }
+    return at;
+}
+
 /* The line of the source if one is known, with the PTX line as its discriminator. */
 static void set_line(struct cg *g, uint32_t line, uint32_t column)
 {
-    LLVMMetadataRef scope = g->scope, file = g->loc_line ? file_of(g->unit, g->loc_file) : NULL;
+    LLVMMetadataRef scope = g->scope, file = g->loc_line ? file_of(g->unit, g->loc_file) : NULL, at = NULL;
     if (file) {
-        scope = LLVMDIBuilderCreateLexicalBlockFile(g->unit->lines, g->scope, file, line);
+        at = inlined_at(g, line, file, &scope);
+        scope = in_file(g, scope, file, line);
         line = g->loc_line;
         column = 0;
     }
     /* LLVM keeps 16 bits of a column. */
-    g->place = LLVMDIBuilderCreateDebugLocation(g->unit->context, line, column < 0xffff ? column : 0, scope, NULL);
+    g->place = LLVMDIBuilderCreateDebugLocation(g->unit->context, line, column < 0xffff ? column : 0, scope, at);
     cg_line_again(g);
 }
 

@@ -25,6 +25,7 @@ struct cg_unit {
     struct cg_machine *taken;    /* llvm/target.c: whose it is */
     LLVMDIBuilderRef lines;      /* lines.c: what it builds with; the PTX as a file; the type of all functions; the */
     LLVMMetadataRef file, no_types, *files; /* module's files by .file number, NULL: not named yet */
+    LLVMMetadataRef *inlined; /* functions that were put in place of calls, by the call's number; NULL: not met yet */
     LLVMTypeRef void_type, i1, i8, i16, i32, i64, f16, f32, f64, ptr;
     LLVMValueRef *callees;       /* by function->index; NULL: not reachable */
     struct mr_flow_facts *facts; /* by function->index */
