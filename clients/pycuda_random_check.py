@@ -34,9 +34,12 @@ for name in ("XORWOWRandomNumberGenerator", "MRG32k3aRandomNumberGenerator"):
     assert (draws[0] != draws[2]).mean() > 0.99, f"{name}: other seeds give the same numbers"
 
 for name in ("Sobol32RandomNumberGenerator", "Sobol64RandomNumberGenerator"):
-    uniform = getattr(curandom, name)().gen_uniform(n, np.float32).get()
+    generator = getattr(curandom, name)()
+    uniform = generator.gen_uniform(n, np.float32).get()
     assert 0 < uniform.min() and uniform.max() <= 1, name
-    close(f"{name}: mean", uniform.mean(), 0.5, 0.01)
+    # Each thread has a sequence of its own, which begins with 0: the first m of such numbers have a mean of 1/2 - 1/2m.
+    each = n // (generator.block_count * generator.generators_per_block)
+    close(f"{name}: mean", uniform.mean(), 0.5 - 0.5 / each, 0.005)
 
 close("rand", curandom.rand((300, 300), dtype=np.float32).get().mean(), 0.5, 0.01)
 print("right")
