@@ -117,6 +117,11 @@ class Wheel(unittest.TestCase):
         self.assertTrue((folder / "LICENSE").is_file())
         self.assertIn("Hiroshima University", (folder / "NOTICE").read_text())
 
+    @unittest.skipUnless(os.confstr("CS_GNU_LIBC_VERSION") == "glibc 2.36", "what is built by another glibc may need that one")
+    def test_oldest_glibc(self):
+        """Systems have it from RHEL 9 on: no function of a newer one is used unawares (hypot is such a one)."""
+        self.assertIn("manylinux_2_34_x86_64", self.wheel.name)
+
     def test_same_bits(self):
         self.make("second")
         self.assertEqual((self.path / "second" / self.wheel.name).read_bytes(), self.wheel.read_bytes())

@@ -117,7 +117,7 @@ static double residual(const struct least *l, const struct mr_csr *a, const void
         double complex sum = -load(a->type, b, i);
         for (int k = a->rows[i] - a->base; k < a->rows[i + 1] - a->base; k++)
             sum += load(a->type, a->values, k) * get(l->x, a->columns[k] - a->base, l->is_complex);
-        norm = hypot(norm, cabs(sum));
+        norm = cabs(CMPLX(norm, cabs(sum)));
     }
     return norm;
 }

@@ -24,7 +24,7 @@ struct bands {
 #define SOLVE(s, element, real, conjugate) \
     static real size_##s(element value) \
     { \
-        return (real)hypot(creal(value), cimag(value)); \
+        return (real)cabs(CMPLX(creal(value), cimag(value))); \
     } \
     static void load_##s(const struct bands *r, int64_t system, element *rows) \
     { \
