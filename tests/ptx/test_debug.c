@@ -202,9 +202,11 @@ static void test_out_of_memory(void **state)
 int main(int count, char **words)
 {
     FILE *file = count > 1 ? fopen(words[1], "r") : NULL;
-    if (!file || !fread(sample, 1, sizeof sample - 1, file))
+    size_t length = file ? fread(sample, 1, sizeof sample - 1, file) : 0;
+    if (file)
+        fclose(file);
+    if (length == 0)
         return 1;
-    fclose(file);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_directives),   cmocka_unit_test(test_many_directives), cmocka_unit_test(test_dwarf),
         cmocka_unit_test(test_broken_dwarf), cmocka_unit_test(test_out_of_memory),
