@@ -34,18 +34,21 @@ static struct mr_ptx_module *parse(const char *text)
  */
 static const char *calls(const struct mr_ptx_module *module, const char *function, int op)
 {
-    static char said[1024];
+    static char said[4096];
+    size_t length = 0;
     const struct mr_ptx_function *func = mr_ptx_function_find(module, function);
-    assert_non_null(func);
     said[0] = '\0';
+    assert_non_null(func);
     for (uint32_t i = 0; i < func->inst_count; i++) {
         if (func->insts[i].op != op)
             continue;
         for (uint32_t at = mr_ptx_inlined_at(module, func->insts[i].line); at; at = module->inlined[at - 1].outer) {
             const struct mr_ptx_inlined *call = &module->inlined[at - 1];
-            snprintf(said + strlen(said), sizeof said - strlen(said), "%s:%u ", call->name, call->line);
+            length += (size_t)snprintf(said + length, sizeof said - length, "%s:%u ", call->name, call->line);
+            assert_true(length < sizeof said);
         }
-        strcat(said, ";");
+        length += (size_t)snprintf(said + length, sizeof said - length, ";");
+        assert_true(length < sizeof said);
     }
     return said;
 }
