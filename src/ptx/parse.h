@@ -80,7 +80,7 @@ struct atom {
     struct range *range;
     uint32_t hash, length;
     uint32_t place; /* of a label: its line, or its offset in a section (MR_PTX_PLACE_IN_SECTION); 0: it is no label */
-    uint16_t op;   /* enum mr_ptx_op if `is_op` */
+    uint16_t op; /* enum mr_ptx_op if `is_op` */
     bool is_op;
     char name[];
 };
@@ -108,8 +108,8 @@ struct mention {
     const struct atom *atom;
     uint32_t scope;
     uint32_t line, column;
-    bool is_table;         /* wants a branch table, else a label */
-    uint32_t *index;       /* where the answer goes ... */
+    bool is_table; /* wants a branch table, else a label */
+    uint32_t *index; /* where the answer goes ... */
     struct mr_ptx_call *call; /* ... or here: prototype or call table */
 };
 
@@ -131,7 +131,7 @@ struct parser {
     size_t bucket_count, atom_count;
 
     struct scope scopes[MR_PTX_SCOPES_MAX];
-    uint32_t depth;        /* of the current scope; 0 = module */
+    uint32_t depth; /* of the current scope; 0 = module */
     uint32_t ranges_depth; /* deepest open scope that has ranges */
 
     struct list vars, functions, files; /* of the module: pointers */
