@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which compute capability the registered images want (cudart/wanted.h): the heads of good containers, and of ones that
- * lie, before a page that can't be read. */
+/* Which compute capability the registered images want (cudart/wanted.h), and what the log says of one that has nothing
+ * for the device: the heads of good containers, and of ones that lie, before a page that can't be read. */
 #include "expect.h"
 
 #include <stdint.h>
@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "libs/cudart/image_heads.h"
 #include "libs/cudart/wanted.h"
 
 void **__cudaRegisterFatBinary(void *fatCubin);
@@ -103,6 +104,33 @@ static void test_lies(void)
     HOLDS(wanted(build(1, kinds, targets), page + page_size) == 75);
 }
 
+/* What the log says of such an image. */
+static const char *told(const void *data)
+{
+    static char text[2048];
+    char name[] = "/tmp/millrace-test-XXXXXX";
+    int file = mkstemp(name), standard = dup(2);
+    HOLDS(file >= 0 && standard >= 0 && dup2(file, 2) == 2);
+    mr_rt_tell_no_code(data, NULL);
+    HOLDS(dup2(standard, 2) == 2);
+    ssize_t size = pread(file, text, sizeof text - 1, 0);
+    text[size > 0 ? size : 0] = '\0';
+    HOLDS(unlink(name) == 0 && close(file) == 0 && close(standard) == 0);
+    return text;
+}
+
+static void test_told(void)
+{
+    static const unsigned short kinds[] = {2, 1};
+    static const unsigned targets[] = {80, 120};
+    static const unsigned char within[64]; /* of this program's own file */
+    HOLDS(strstr(told(build(1, kinds, targets)), "holds machine code only"));
+    HOLDS(strstr(told(build(2, kinds, targets)), "PTX for compute capability 12.0 and newer only: "
+                                                 "MILLRACE_COMPUTE_CAPABILITY=12.0"));
+    HOLDS(strstr(told(build(1, kinds, targets)), "the program"));
+    HOLDS(strstr(told(within), "test_cudart_wanted"));
+}
+
 int main(void)
 {
     page_size = (size_t)sysconf(_SC_PAGESIZE);
@@ -111,5 +139,6 @@ int main(void)
         return 1;
     test_good();
     test_lies();
+    test_told();
     return failures != 0;
 }

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mapped.h"
 #include "base/mutex.h"
+#include "libs/cudart/image_heads.h"
 #include "libs/cudart/link.h"
 #include "libs/cudart/lock.h"
 #include "libs/cudart/register.h"
@@ -228,10 +229,7 @@ static cudaError_t load_image(struct image *image)
     if (status == CUDA_ERROR_NO_BINARY_FOR_GPU && image->objects)
         status = mr_rt_link(image->objects, &library);
     if (status == CUDA_ERROR_NO_BINARY_FOR_GPU)
-        mr_log(
-            MR_LOG_WARN,
-            "libcudart: an image of the program holds machine code only, or PTX for newer devices than this one: MILLRACE_COMPUTE_CAPABILITY=12.1 "
-            "makes it a new one; or compile the program so that it holds PTX for older ones, with nvcc by -gencode arch=compute_80,code=compute_80");
+        mr_rt_tell_no_code(image->data, image->objects);
     /* A lack of memory may pass; other reasons stay. */
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_OUT_OF_MEMORY)
         image->status = (cudaError_t)status;
