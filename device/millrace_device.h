@@ -353,11 +353,24 @@ extern "C" __attribute__((device, noreturn)) void __assertfail(const char *messa
     const char *function, size_t character_size);
 /* What stands in the table of an abstract class. */
 extern "C" __attribute__((device, weak)) void __cxa_pure_virtual() { __trap(); }
-/* What the assert of the C library's own header calls. */
+/* What the assert of the C library's own header calls. With NDEBUG that header declares no such function; CCCL's then do, for both sides, so it is one
+ * function for both. The host's is the C library's. */
+#if defined(NDEBUG) && !defined(__CUDACC_RTC__)
+#define MR_ASSERT_FAIL_BOTH
+extern "C" __attribute__((host, device, noreturn)) void __assert_fail(const char *message, const char *file, unsigned int line, const char *function) noexcept;
+#ifdef __CUDA_ARCH__
+extern "C" __attribute__((host, device, noreturn, unused)) inline void __assert_fail(const char *message, const char *file, unsigned int line,
+    const char *function) noexcept
+{
+    __assertfail(message, file, line, function, 1);
+}
+#endif
+#else
 extern "C" __attribute__((device, noreturn, unused)) inline void __assert_fail(const char *message, const char *file, unsigned int line, const char *function)
 {
     __assertfail(message, file, line, function, 1);
 }
+#endif
 #ifdef NDEBUG
 #define assert(condition) ((void)0)
 #else

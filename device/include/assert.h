@@ -8,6 +8,10 @@
 #else
 #define assert(condition) ((condition) ? (void)0 : __assertfail(#condition, __FILE__, __LINE__, __func__, 1))
 #endif
+#elif defined(MR_ASSERT_FAIL_BOTH) /* declared for both sides; the header declares it for the host */
+#define __assert_fail mr_assert_fail_of_the_host
+#include_next <assert.h>
+#undef __assert_fail
 #else
 #include_next <assert.h>
 #endif

@@ -212,6 +212,34 @@ int main()
         self.cc("cccl.cu", "-I", CCCL, "-o", "program")
         self.assertEqual(self.run_it(), "3 384 24768\n")
 
+    def test_assertions_of_release_builds(self):
+        """With NDEBUG, CCCL's headers declare what a failed assertion calls, for both sides."""
+        self.write({"release.cu": """
+extern "C" {
+__host__ __device__ void __assert_fail(const char *, const char *, unsigned, const char *) noexcept __attribute__((__noreturn__));
+}
+#ifdef AGAIN
+#undef NDEBUG
+#endif
+#include <cassert>
+#include <cstdio>
+__host__ __device__ void both(int a) { a < 9 ? (void)0 : __assert_fail("both", "file", 1, "both"); }
+__global__ void kernel(int a) { assert(a == 1); both(a); }
+int main(int count, char **)
+{
+    both(count);
+    kernel<<<1, 1>>>(count);
+    std::printf("%d\\n", cudaDeviceSynchronize());
+    assert(count < 3);
+}
+"""})
+        self.cc("-DNDEBUG", "release.cu", "-o", "quiet")
+        self.cc("-DNDEBUG", "-DAGAIN", "release.cu", "-o", "loud")
+        for count in range(3):
+            self.assertEqual(self.do(MILLRACE, "run", "--", "./quiet", *["x"] * count).stdout, "0\n")
+        self.assertEqual(self.run_it("./loud"), "0\n")
+        self.assertEqual(self.do(MILLRACE, "run", "--", "./loud", "x").stdout, "710\n")
+
     def test_several_languages(self):
         self.write(HALVES)
         self.cc("main.cpp", "kernels.cu", "-o", "program")
