@@ -22,6 +22,7 @@ struct sparse {
     cusparseDnVecDescr_t from, to;
     cusparseDnMatDescr_t left, right;
     void *buffer;
+    cusparseSpSVDescr_t system;
 };
 
 static const double one = 1, zero = 0;
@@ -32,6 +33,14 @@ static void *room(size_t bytes)
     if (cudaMalloc(&at, bytes + 64) != cudaSuccess)
         exit(1);
     memset(at, 0, bytes + 64);
+    return at;
+}
+
+static void *bare(size_t bytes)
+{
+    void *at;
+    if (cudaMalloc(&at, bytes + 64) != cudaSuccess)
+        exit(1);
     return at;
 }
 
@@ -142,8 +151,8 @@ static void spgemm(void *data)
     second = room(two_size);
     STEP(cusparseSpGEMM_compute(s->handle, ALL, CUSPARSE_SPGEMM_DEFAULT, plan, &two_size, second));
     STEP(cusparseSpMatGetSize(c, &rows, &cols, &nnz));
-    columns = room((size_t)nnz * 4);
-    values = room((size_t)nnz * 8);
+    columns = bare((size_t)nnz * 4);
+    values = bare((size_t)nnz * 8);
     STEP(cusparseCsrSetPointers(c, offsets, columns, values));
     ended(cusparseSpGEMM_copy(s->handle, ALL, CUSPARSE_SPGEMM_DEFAULT, plan));
     STEP(cusparseSpGEMM_destroyDescr(plan));
@@ -209,6 +218,46 @@ static void spgemm_direct(void *data)
     free(values);
 }
 
+/* The lower triangle of A with a unit diagonal, behind an analysis. */
+static void spsv(void *data)
+{
+    struct sparse *s = data;
+    ended(cusparseSpSV_solve(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, s->a, s->from, s->to, CUDA_R_64F,
+                             CUSPARSE_SPSV_ALG_DEFAULT, s->system));
+}
+
+static void spsv_direct(void *data)
+{
+    struct sparse *s = data;
+    for (int i = 0; i < s->rows; i++) {
+        double sum = s->x[i];
+        for (int k = s->offsets[i]; k < s->offsets[i + 1]; k++)
+            if (s->columns[k] < i)
+                sum -= s->values[k] * s->y[s->columns[k]];
+        s->y[i] = sum;
+    }
+}
+
+static void solutions(struct sparse *s)
+{
+    cusparseFillMode_t lower = CUSPARSE_FILL_MODE_LOWER;
+    cusparseDiagType_t unit = CUSPARSE_DIAG_TYPE_UNIT;
+    size_t size = 0;
+    cusparseSpMatSetAttribute(s->a, CUSPARSE_SPMAT_FILL_MODE, &lower, sizeof lower);
+    cusparseSpMatSetAttribute(s->a, CUSPARSE_SPMAT_DIAG_TYPE, &unit, sizeof unit);
+    for (int k = 0; k < s->nnz; k++)
+        s->values[k] = 0.01;
+    ended(cusparseSpSV_createDescr(&s->system));
+    ended(cusparseSpSV_bufferSize(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, s->a, s->from, s->to, CUDA_R_64F,
+                                  CUSPARSE_SPSV_ALG_DEFAULT, s->system, &size));
+    void *buffer = room(size);
+    ended(cusparseSpSV_analysis(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, s->a, s->from, s->to, CUDA_R_64F,
+                                CUSPARSE_SPSV_ALG_DEFAULT, s->system, buffer));
+    math_row("spsv_200000", spsv, spsv_direct, s);
+    ended(cusparseSpSV_destroyDescr(s->system));
+    cudaFree(buffer);
+}
+
 void math_sparse(void)
 {
     struct sparse s = {.rows = ROWS};
@@ -254,5 +303,6 @@ void math_sparse(void)
     math_row("spmm_200000_32", spmm, spmm_direct, &s);
     math_row("csr2csc_200000", transpose, transpose_direct, &s);
     math_row("spgemm_200000", spgemm, spgemm_direct, &s);
+    solutions(&s);
     cusparseDestroy(s.handle);
 }

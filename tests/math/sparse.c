@@ -549,6 +549,66 @@ static void test_spgemm(cusparseHandle_t handle, cudaDataType type, bool wide, i
         RT(cudaFree(all[i]));
 }
 
+/* Rows whose few columns lie far from each other, in tables that have a place for each column and in hashed ones. */
+static void test_spgemm_far(cusparseHandle_t handle, int cols)
+{
+    enum { ROWS = 3, EACH = 3, INNER = 4, ALL = 9 };
+    static const float wanted[ALL] = {20, 2, 4, 6, 8, 8, 6, 4, 2};
+    int *down = room((ROWS + 1) * 4), *inner = room(ROWS * INNER * 4), *starts = room((INNER + 1) * 4),
+        *columns = room(INNER * EACH * 4), *offsets = room((ROWS + 1) * 4), *found = room(ROWS * ALL * 4);
+    float *ones = room(ROWS * INNER * 4), *values = room(INNER * EACH * 4), *sums = room(ROWS * ALL * 4);
+    float alpha = 2, beta = 0;
+    for (int i = 0; i <= ROWS; i++)
+        down[i] = i * INNER;
+    for (int k = 0; k < ROWS * INNER; k++) {
+        inner[k] = k % INNER;
+        ones[k] = 1;
+    }
+    for (int j = 0; j < INNER; j++) {
+        int at[EACH] = {5, (j + 1) * (cols / 5), cols - 1 - j};
+        starts[j + 1] = (j + 1) * EACH;
+        for (int k = 0; k < EACH; k++) {
+            columns[j * EACH + k] = at[k];
+            values[j * EACH + k] = (float)(j + 1);
+        }
+    }
+    starts[0] = 0;
+    cusparseSpMatDescr_t a, b, c;
+    cusparseSpGEMMDescr_t plan;
+    size_t size = (ROWS + 1) * 8;
+    void *one = room(size), *two = room(size);
+    int64_t rows, width, nnz;
+    OK(cusparseCreateCsr(&a, ROWS, INNER, ROWS * INNER, down, inner, ones, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, 0,
+                         CUDA_R_32F));
+    OK(cusparseCreateCsr(&b, INNER, cols, INNER * EACH, starts, columns, values, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                         0, CUDA_R_32F));
+    OK(cusparseCreateCsr(&c, ROWS, cols, 0, offsets, NULL, NULL, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, 0,
+                         CUDA_R_32F));
+    OK(cusparseSpGEMM_createDescr(&plan));
+    OK(cusparseSpGEMM_workEstimation(handle, 0, 0, &alpha, a, b, &beta, c, CUDA_R_32F, 0, plan, &size, one));
+    OK(cusparseSpGEMM_compute(handle, 0, 0, &alpha, a, b, &beta, c, CUDA_R_32F, 0, plan, &size, two));
+    OK(cusparseSpMatGetSize(c, &rows, &width, &nnz));
+    CHECK(nnz == ROWS * ALL);
+    OK(cusparseCsrSetPointers(c, offsets, found, sums));
+    OK(cusparseSpGEMM_copy(handle, 0, 0, &alpha, a, b, &beta, c, CUDA_R_32F, 0, plan));
+    RT(cudaDeviceSynchronize());
+    for (int i = 0; i < ROWS; i++) {
+        CHECK(offsets[i + 1] == (i + 1) * ALL && found[i * ALL] == 5);
+        for (int k = 0; k < ALL; k++) {
+            CHECK(sums[i * ALL + k] == wanted[k]);
+            if (k > 0)
+                CHECK(found[i * ALL + k] == (k < 5 ? k * (cols / 5) : cols - ALL + k));
+        }
+    }
+    OK(cusparseSpGEMM_destroyDescr(plan));
+    OK(cusparseDestroySpMat(a));
+    OK(cusparseDestroySpMat(b));
+    OK(cusparseDestroySpMat(c));
+    void *all[] = {down, inner, starts, columns, offsets, found, ones, values, sums, one, two};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        RT(cudaFree(all[i]));
+}
+
 /* ---- threads ---- */
 
 static void *work(void *argument)
@@ -592,6 +652,10 @@ int main(void)
             test_sddmm(handle, types[t], (cusparseOperation_t)(i % 3), (cusparseOperation_t)(i / 3), orders[draw(2)]);
         test_spgemm(handle, types[t], false, 0);
         test_spgemm(handle, types[t], true, 1);
+    }
+    for (int i = 0; i < 2; i++) { /* what a table held is gone the second time */
+        test_spgemm_far(handle, 1000000);
+        test_spgemm_far(handle, 20000000);
     }
     test_spgemm_of_too_many(handle);
     test_unordered_to_dense(handle);

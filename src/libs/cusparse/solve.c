@@ -26,6 +26,36 @@ struct solution {
     const char *name;
 };
 
+/* One vector by a matrix in CSR with indices of 32 bits, whose lines are the rows of op(A): most systems. */
+#define IN_PLACE(s, element, real, conjugate) \
+    static void in_place_##s(const struct solution *r, element *x) \
+    { \
+        const int32_t *columns = r->a.indices; \
+        const element *values = r->a.values; \
+        bool has_diagonal = r->a.diag == CUSPARSE_DIAG_TYPE_NON_UNIT; \
+        for (int64_t step = 0; step < r->rows; step++) { \
+            int64_t i = r->ascending ? step : r->rows - 1 - step; \
+            int64_t k = mr_index(r->a.offsets, r->a.offset_type, i) - r->a.base; \
+            int64_t stop = mr_index(r->a.offsets, r->a.offset_type, i + 1) - r->a.base; \
+            element diagonal = 0, mine = x[i]; \
+            for (; k < stop; k++) { \
+                int64_t other = columns[k] - (int64_t)r->a.base; \
+                if (other == i) \
+                    diagonal += values[k]; \
+                else if ((other < i) == r->below) \
+                    mine -= values[k] * x[other]; \
+            } \
+            x[i] = has_diagonal ? mine / diagonal : mine; \
+        } \
+    }
+MR_FOR_TYPES(IN_PLACE)
+
+static bool is_plain(const struct solution *r)
+{
+    return r->a.format == CUSPARSE_FORMAT_CSR && r->gather && !r->conjugated && r->columns == 1 &&
+           r->a.index_type == CUSPARSE_INDEX_32I && r->a.type == mr_stored(r->type);
+}
+
 #define SOLVE(s, element, real, conjugate) \
     static bool solve_##s(const struct solution *r, int64_t begin, int64_t stop, const struct mr_view *b) \
     { \
@@ -40,7 +70,9 @@ struct solution {
         for (int64_t i = 0; i < n; i++) \
             for (int64_t j = 0; j < width; j++) \
                 x[i * width + j] = alpha * ((const element *)b->at)[i * b->row_step + (begin + j) * b->column_step]; \
-        for (int64_t step = 0; step < n; step++) { \
+        if (is_plain(r)) \
+            in_place_##s(r, x); \
+        for (int64_t step = is_plain(r) ? n : 0; step < n; step++) { \
             int64_t i = r->ascending ? step : n - 1 - step; \
             element diagonal = 0, *mine = x + i * width; \
             if (!mr_line(&reader, i, &e)) \

@@ -35,38 +35,33 @@ static int64_t offset(const struct cusparseSpMatDescr *m, int64_t row)
 
 /* ---- tables ---- */
 
-/* A row's columns and sums, in slots 0 to 2 of the scratch memory. A *plain* table has a place for every column of B,
- * and a bit that says whether the column is there; a bit of `words` says whether a word of 64 such bits has any. Bits
- * are cleared when the row is read out. Where B has too many columns, a hash finds the place, and all places are
- * cleared for each row. */
+/* A row's columns and sums. A *plain* table has a sum for every column of B, and a bit that says whether the column is
+ * there. All are 0 before a row, and are made 0 again when it is read out. Where B has too many columns, a hash finds
+ * the place, and all places are cleared for each row. */
 struct table {
     bool is_plain;
     uint64_t *there; /* plain: a bit for each column */
-    uint64_t *words; /* plain: a bit for each word of `there` */
+    int64_t least, most; /* plain: the least and the greatest column of the row */
     int64_t *column; /* hashed: -1 for a free place */
     uint64_t mask;
     void *value;
-    int64_t *used; /* the columns that are there */
-    int64_t count, least, most;
+    int64_t *used; /* the columns that are there, where they are listed */
+    int64_t count;
 };
 
 #define PLAIN ((size_t)64 << 20) /* bytes of values, at most */
 
-/* Before the rows of some parts. `products` is that of the row that has most. */
+/* Before the rows of some parts. `products` is that of the row that has most. A size of 0: no values. */
 static bool table_begin(struct table *table, int64_t products, int64_t columns, size_t size)
 {
-    *table = (struct table){.is_plain = (size_t)columns * size <= PLAIN};
+    *table = (struct table){.is_plain = (size_t)columns * (size ? size : 1) <= PLAIN};
     int64_t entries = products < columns ? products : columns;
     table->used = mr_math_scratch(2, (size_t)entries * sizeof(int64_t));
     if (table->is_plain) {
-        size_t words = (size_t)columns / 64 + 1, all = words + words / 64 + 1;
-        table->there = mr_math_scratch(0, all * sizeof(uint64_t));
-        table->value = mr_math_scratch(1, (size_t)columns * size);
-        if (table->there) {
-            memset(table->there, 0, all * sizeof(uint64_t));
-            table->words = table->there + words;
-        }
-        return table->there && table->value && table->used;
+        size_t words = ((size_t)columns / 64 + 8) & ~(size_t)7;
+        table->there = mr_math_zeros(words * sizeof(uint64_t) + (size_t)columns * size);
+        table->value = table->there ? table->there + words : NULL;
+        return table->there && table->used;
     }
     uint64_t capacity = 16;
     while (capacity < (uint64_t)entries * 2 + 2)
@@ -87,29 +82,24 @@ static void table_row(struct table *table)
         memset(table->column, 0xff, (table->mask + 1) * sizeof(int64_t));
 }
 
-/* The column's place; *is_new if it was not there. */
+/* The column's place in a hashed table; *is_new if it was not there. */
 static inline int64_t table_find(struct table *table, int64_t column, bool *is_new)
 {
-    int64_t at = column;
-    if (table->is_plain) {
-        uint64_t bit = (uint64_t)1 << (column & 63), *word = &table->there[column >> 6];
-        *is_new = !(*word & bit);
-        *word |= bit;
-    } else {
-        at = (int64_t)((uint64_t)column * 0x9e3779b97f4a7c15u >> 20 & table->mask);
-        while (table->column[at] != column && table->column[at] >= 0)
-            at = (int64_t)((uint64_t)(at + 1) & table->mask);
-        *is_new = table->column[at] < 0;
-        table->column[at] = column;
-    }
-    if (*is_new) {
-        if (table->is_plain)
-            table->words[column >> 12] |= (uint64_t)1 << (column >> 6 & 63);
+    uint64_t at = (uint64_t)column * 0x9e3779b97f4a7c15u >> 20 & table->mask;
+    while (table->column[at] != column && table->column[at] >= 0)
+        at = (at + 1) & table->mask;
+    *is_new = table->column[at] < 0;
+    table->column[at] = column;
+    if (*is_new)
         table->used[table->count++] = column;
-        table->least = column < table->least ? column : table->least;
-        table->most = column > table->most ? column : table->most;
-    }
-    return at;
+    return (int64_t)at;
+}
+
+/* Whether a plain row is read out in the order of the bits: unless its columns lie so far from each other that sorting
+ * takes less time. */
+static bool is_dense(const struct table *table, int64_t products)
+{
+    return (table->most >> 6) - (table->least >> 6) <= 8 * products + 8;
 }
 
 static void sort(int64_t *keys, int64_t count)
@@ -143,43 +133,6 @@ static void sort(int64_t *keys, int64_t count)
         for (; j > 0 && keys[j - 1] > key; j--)
             keys[j] = keys[j - 1];
         keys[j] = key;
-    }
-}
-
-/* The columns of one word of `there`, which is cleared, behind the `count` that are in `used`. */
-static inline int64_t take_word(struct table *table, int64_t word, int64_t count)
-{
-    for (uint64_t bits = table->there[word]; bits; bits &= bits - 1)
-        table->used[count++] = word * 64 + __builtin_ctzll(bits);
-    table->there[word] = 0;
-    return count;
-}
-
-/* Behind a row: `used` ascends (if that is wanted), and the bits are cleared. Reading the bits in order sorts the
- * columns, unless they lie so far from each other that it takes longer than sorting. */
-static void table_end(struct table *table, bool sorted)
-{
-    int64_t count = 0, least = table->least >> 12, most = table->most >> 12;
-    if (table->count == 0)
-        return;
-    if (!table->is_plain) {
-        if (sorted)
-            sort(table->used, table->count);
-        return;
-    }
-    if (!sorted || most - least > 8 * table->count) {
-        for (int64_t i = 0; i < table->count; i++) {
-            table->there[table->used[i] >> 6] = 0;
-            table->words[table->used[i] >> 12] = 0;
-        }
-        if (sorted)
-            sort(table->used, table->count);
-        return;
-    }
-    for (int64_t w = least; w <= most; w++) {
-        for (uint64_t bits = table->words[w]; bits; bits &= bits - 1)
-            count = take_word(table, w * 64 + __builtin_ctzll(bits), count);
-        table->words[w] = 0;
     }
 }
 
@@ -263,76 +216,176 @@ static int64_t most_products(const struct spgemm *r, int64_t begin, int64_t stop
     return most;
 }
 
-/* The columns of row i of the result. */
+/* The columns of row i of the result: FIND puts them into the table, LIST takes them out of the bits of a plain one, as
+ * a list in no order. */
+#define EACH_PRODUCT(width, index_t) \
+    const index_t *left = r->a.indices, *right = r->b.indices, *rows = r->b.offsets; \
+    int64_t base = r->b.base, last = offset(&r->a, i + 1); \
+    for (int64_t k = offset(&r->a, i); k < last; k++) \
+        for (int64_t row = left[k] - (int64_t)r->a.base, l = rows[row] - base, stop = rows[row + 1] - base; l < stop; \
+             l++)
+#define MARK(column) \
+    table->there[(column) >> 6] |= (uint64_t)1 << ((column) & 63); \
+    least = (column) < least ? (column) : least; \
+    most = (column) > most ? (column) : most
 #define FIND(width, index_t) \
     static void find_##width(const struct spgemm *r, int64_t i, struct table *table) \
     { \
-        const index_t *a = r->a.indices, *b = r->b.indices, *rows = r->b.offsets; \
-        int64_t base = r->b.base, last = offset(&r->a, i + 1); \
+        int64_t least = INT64_MAX, most = -1; \
         bool is_new; \
-        for (int64_t k = offset(&r->a, i); k < last; k++) { \
-            int64_t row = a[k] - (int64_t)r->a.base; \
-            for (int64_t l = rows[row] - base, stop = rows[row + 1] - base; l < stop; l++) \
-                (void)table_find(table, b[l] - base, &is_new); \
+        EACH_PRODUCT(width, index_t) \
+        { \
+            int64_t column = right[l] - base; \
+            if (table->is_plain) { \
+                MARK(column); \
+            } else { \
+                (void)table_find(table, column, &is_new); \
+            } \
+        } \
+        table->least = least; \
+        table->most = most; \
+    } \
+    static void list_##width(const struct spgemm *r, int64_t i, struct table *table) \
+    { \
+        EACH_PRODUCT(width, index_t) \
+        { \
+            int64_t column = right[l] - base; \
+            uint64_t bit = (uint64_t)1 << (column & 63), *word = &table->there[column >> 6]; \
+            if (*word & bit) \
+                table->used[table->count++] = column; \
+            *word &= ~bit; \
         } \
     }
 FIND(32, int32_t)
 FIND(64, int64_t)
 
+/* Counts a row's bits, and clears them. */
+static int64_t count_bits(const struct table *table)
+{
+    int64_t count = 0;
+    for (int64_t w = table->least >> 6; w <= table->most >> 6; w++) {
+        count += __builtin_popcountll(table->there[w]);
+        table->there[w] = 0;
+    }
+    return count;
+}
+
 static void run_count(void *data, uint64_t first, uint64_t end)
 {
     const struct spgemm *r = data;
     int64_t begin = cut(r, first), stop = cut(r, end);
+    bool is_narrow = r->b.index_type == CUSPARSE_INDEX_32I;
     struct table table;
-    if (!table_begin(&table, most_products(r, begin, stop), r->b.cols, 1)) {
+    if (!table_begin(&table, most_products(r, begin, stop), r->b.cols, 0)) {
         mr_math_short_of_memory(r->name);
         return;
     }
     for (int64_t i = begin; i < stop; i++) {
         table_row(&table);
-        (r->b.index_type == CUSPARSE_INDEX_32I ? find_32 : find_64)(r, i, &table);
+        (is_narrow ? find_32 : find_64)(r, i, &table);
+        if (table.is_plain && table.most >= 0) {
+            if (is_dense(&table, r->products[i + 1] - r->products[i]))
+                table.count = count_bits(&table);
+            else
+                (is_narrow ? list_32 : list_64)(r, i, &table);
+        }
         r->counts[i + 1] = table.count;
-        table_end(&table, false);
     }
+    if (table.is_plain)
+        mr_math_zeros_back();
 }
 
 /* Row i's sums. */
 #define ADD(s, element, width, index_t) \
     static void add_##s##width(const struct spgemm *r, int64_t i, struct table *table) \
     { \
-        const index_t *columns = r->a.indices, *others = r->b.indices, *rows = r->b.offsets; \
         const element *a = r->a.values, *b = r->b.values; \
         element *sums = table->value; \
-        int64_t base = r->b.base, last = offset(&r->a, i + 1); \
+        int64_t least = INT64_MAX, most = -1; \
         bool is_new; \
-        for (int64_t k = offset(&r->a, i); k < last; k++) { \
-            int64_t row = columns[k] - (int64_t)r->a.base; \
-            for (int64_t l = rows[row] - base, stop = rows[row + 1] - base; l < stop; l++) { \
-                int64_t at = table_find(table, others[l] - base, &is_new); \
+        if (table->is_plain) { \
+            EACH_PRODUCT(width, index_t) \
+            { \
+                int64_t column = right[l] - base; \
+                sums[column] += a[k] * b[l]; \
+                MARK(column); \
+            } \
+        } else { \
+            EACH_PRODUCT(width, index_t) \
+            { \
+                int64_t at = table_find(table, right[l] - base, &is_new); \
                 element product = a[k] * b[l]; \
                 sums[at] = is_new ? product : sums[at] + product; \
             } \
         } \
+        table->least = least; \
+        table->most = most; \
     }
 
-#define COMPUTE(s, element, real, conjugate) \
-    ADD(s, element, 32, int32_t) \
-    ADD(s, element, 64, int64_t) \
-    static void compute_##s(const struct spgemm *r, int64_t i, struct table *table, const struct mr_finish *finish) \
+/* Reads a row out from element `to` of the result on: in the order of the bits, or of the list. The end. */
+#define READ(s, element, width, index_t) \
+    static int64_t read_bits_##s##width(const struct spgemm *r, struct table *table, int64_t to, \
+                                        struct mr_finish finish) \
+    { \
+        index_t *columns = r->c.indices; \
+        element *sums = table->value, *values = r->c.values; \
+        const bool has_structure = r->structure, has_values = r->values; \
+        const int64_t base = r->c.base, last = table->most >> 6; \
+        for (int64_t w = table->least >> 6; w <= last; w++) { \
+            uint64_t bits = table->there[w]; \
+            table->there[w] = 0; \
+            for (; bits; bits &= bits - 1, to++) { \
+                int64_t column = w * 64 + __builtin_ctzll(bits); \
+                if (has_structure) \
+                    columns[to] = (index_t)(column + base); \
+                if (has_values) \
+                    mr_finish_##s(&finish, values, to, sums[column]); \
+                sums[column] = 0; \
+            } \
+        } \
+        return to; \
+    } \
+    static int64_t read_list_##s##width(const struct spgemm *r, struct table *table, int64_t to, \
+                                        struct mr_finish finish) \
+    { \
+        index_t *columns = r->c.indices; \
+        element *sums = table->value; \
+        sort(table->used, table->count); \
+        for (int64_t k = 0; k < table->count; k++, to++) { \
+            int64_t place = table_place(table, table->used[k]); \
+            if (r->structure) \
+                columns[to] = (index_t)(table->used[k] + r->c.base); \
+            if (r->values) \
+                mr_finish_##s(&finish, r->c.values, to, sums[place]); \
+            sums[place] = 0; \
+        } \
+        return to; \
+    }
+
+#define ROW(s, element, width, index_t) \
+    ADD(s, element, width, index_t) \
+    READ(s, element, width, index_t) \
+    static int64_t row_##s##width(const struct spgemm *r, int64_t i, struct table *table, \
+                                  const struct mr_finish *finish) \
     { \
         table_row(table); \
-        (r->b.index_type == CUSPARSE_INDEX_32I ? add_##s##32 : add_##s##64)(r, i, table); \
-        table_end(table, true); \
-        int64_t to = r->counts[i]; \
-        const element *sums = table->value; \
-        for (int64_t k = 0; k < table->count; k++) { \
-            if (r->structure) \
-                mr_index_put(r->c.indices, r->c.index_type, to + k, table->used[k] + r->c.base); \
-            if (r->values) \
-                mr_finish_##s(finish, r->c.values, to + k, sums[table_place(table, table->used[k])]); \
-        } \
+        add_##s##width(r, i, table); \
+        if (table->is_plain && table->most < 0) \
+            return r->counts[i]; \
+        if (table->is_plain && is_dense(table, r->products[i + 1] - r->products[i])) \
+            return read_bits_##s##width(r, table, r->counts[i], *finish); \
+        if (table->is_plain) \
+            list_##width(r, i, table); \
+        return read_list_##s##width(r, table, r->counts[i], *finish); \
+    }
+#define COMPUTE(s, element, real, conjugate) \
+    ROW(s, element, 32, int32_t) \
+    ROW(s, element, 64, int64_t) \
+    static void compute_##s(const struct spgemm *r, int64_t i, struct table *table, const struct mr_finish *finish) \
+    { \
+        int64_t end = (r->b.index_type == CUSPARSE_INDEX_32I ? row_##s##32 : row_##s##64)(r, i, table, finish); \
         if (r->structure) \
-            mr_index_put(r->c.offsets, r->c.offset_type, i + 1, to + table->count + r->c.base); \
+            mr_index_put(r->c.offsets, r->c.offset_type, i + 1, end + r->c.base); \
     }
 MR_FOR_TYPES(COMPUTE)
 
@@ -355,6 +408,8 @@ static void run_compute(void *data, uint64_t first, uint64_t end)
         mr_index_put(r->c.offsets, r->c.offset_type, 0, r->c.base);
     for (int64_t i = begin; i < stop; i++)
         compute[r->type](r, i, &table, &finish);
+    if (table.is_plain)
+        mr_math_zeros_back();
 }
 
 /* ---- submitting ---- */
@@ -373,7 +428,7 @@ static struct spgemm record(const struct mr_form *form, const struct mr_spgemm *
                        .beta = call->beta,
                        .each = 4096,
                        .name = form->name};
-    int64_t each = PART_PRODUCTS + call->b->cols / 8; /* a part begins with empty tables */
+    int64_t each = PART_PRODUCTS + call->b->cols / 8; /* a part may begin with making its tables */
     int64_t parts = (call->total_products + call->a->rows) / each + 1;
     r.parts = (uint64_t)(parts < MOST_PARTS ? parts : MOST_PARTS);
     return r;

@@ -52,6 +52,9 @@ CUresult mr_math_submit_own(CUstream stream, uint64_t parts, void (*run)(void *r
 struct scratch {
     void *at[SLOTS];
     size_t size[SLOTS];
+    void *zeros;
+    size_t zeros_size;
+    bool zeros_taken;
 };
 
 static pthread_key_t key;
@@ -63,6 +66,7 @@ static void end_scratch(void *data)
     struct scratch *all = data;
     for (unsigned i = 0; i < SLOTS; i++)
         free(all->at[i]);
+    free(all->zeros);
     free(all);
 }
 
@@ -71,15 +75,45 @@ static void make_key(void)
     (void)pthread_key_create(&key, end_scratch);
 }
 
-void *mr_math_scratch(unsigned slot, size_t bytes)
+/* This thread's. */
+static bool have_scratch(void)
 {
     if (!scratch) {
         pthread_once(&key_once, make_key);
         scratch = calloc(1, sizeof *scratch);
-        if (!scratch)
-            return NULL;
-        pthread_setspecific(key, scratch);
+        if (scratch)
+            pthread_setspecific(key, scratch);
     }
+    return scratch;
+}
+
+void *mr_math_zeros(size_t bytes)
+{
+    if (!have_scratch())
+        return NULL;
+    bytes = (bytes + 63) & ~(size_t)63;
+    bool is_large = scratch->zeros_size > KEPT && bytes <= KEPT;
+    if (scratch->zeros_size < bytes || is_large || !scratch->zeros) {
+        free(scratch->zeros);
+        scratch->zeros = aligned_alloc(64, bytes ? bytes : 64);
+        scratch->zeros_size = scratch->zeros ? bytes : 0;
+        scratch->zeros_taken = true; /* not yet 0 */
+    }
+    if (scratch->zeros && scratch->zeros_taken)
+        memset(scratch->zeros, 0, scratch->zeros_size);
+    scratch->zeros_taken = true;
+    return scratch->zeros;
+}
+
+void mr_math_zeros_back(void)
+{
+    scratch->zeros_taken = false;
+}
+
+void *mr_math_scratch(unsigned slot, size_t bytes)
+{
+    if (!have_scratch())
+        return NULL;
     bytes = (bytes + 63) & ~(size_t)63;
     bool is_large = scratch->size[slot] > KEPT && bytes <= KEPT;
     if (scratch->size[slot] < bytes || is_large || !scratch->at[slot]) {

@@ -55,6 +55,11 @@ static inline uint64_t mr_parts_of(uint64_t all, uint64_t each)
  * memory is short. Slots are 0 to 3: a later call with the same slot on the same thread takes it over. */
 void *mr_math_scratch(unsigned slot, size_t bytes) __attribute__((warn_unused_result));
 
+/* The same, of which each byte is 0. A part that has made each byte 0 again gives them back, so that the next part need
+ * not clear them; after one that did not come so far (a fault ends a part), they are cleared. */
+void *mr_math_zeros(size_t bytes) __attribute__((warn_unused_result));
+void mr_math_zeros_back(void);
+
 /* For a part that can't go on because memory is short: says so in the log, and the context fails with
  * CUDA_ERROR_OUT_OF_MEMORY. What the part would have written is left as it was. */
 void mr_math_short_of_memory(const char *function);
