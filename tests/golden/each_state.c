@@ -90,13 +90,15 @@ static CUcontext make(int state)
     return context;
 }
 
-/* Makes `wanted` the current context, or another of its state where the last call has taken that away; calls that make
- * a context leave none behind. */
+/* Makes `wanted` the current context, or another of its state where the last call has taken that away. A context that a
+ * call has made is destroyed: a device has memory for some dozens. (After a fault that is no longer sure to end.) NULL:
+ * none could be made. */
 static CUcontext enter(int state, CUcontext wanted)
 {
     CUcontext now = NULL, popped;
-    while (cuCtxGetCurrent(&now) == CUDA_SUCCESS && now && now != wanted && cuCtxPopCurrent(&popped) == CUDA_SUCCESS) {
-    }
+    while (cuCtxGetCurrent(&now) == CUDA_SUCCESS && now && now != wanted && cuCtxPopCurrent(&popped) == CUDA_SUCCESS)
+        if (state < FAILED)
+            cuCtxDestroy(popped);
     if (state <= NO_CONTEXT || (now && now == wanted))
         return wanted;
     if (state >= CURRENT && wanted && cuCtxSetCurrent(wanted) == CUDA_SUCCESS)
@@ -117,6 +119,8 @@ static void ask(int state, struct answers *answers)
             continue;
         if (state != BEFORE_INIT)
             context = enter(state, context);
+        if (state > NO_CONTEXT && !context)
+            continue; /* what comes without a context is no answer for this state */
         answers->of[answers->at / SETS][state][set] = CRASHES;
         answers->of[answers->at / SETS][state][set] = (short)call(function, row->kinds, set);
     }
