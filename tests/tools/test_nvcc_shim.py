@@ -227,6 +227,13 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         self.assertEqual(done.returncode, 1)
         self.assertIn("constant variables take more than 65536 bytes", done.stderr)
 
+    def test_a_return_without_a_value(self):
+        """nvcc warns, as NVIDIA's does."""
+        (self.path / "less.cu").write_text("__device__ int f(int a) { if (a) return; return 7; }\n__global__ void k(int *p) { *p = f(0); }\nint main(int n, char **) { if (n > 9) return; return 0; }\n")
+        done = self.nvcc("-c", "less.cu")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("less.cu:1:34: warning: non-void function 'f' should return a value", done.stderr)
+
     def test_link_time(self):
         """-dlto -ltoir: a container of relocatable code, which nvJitLink links; what NVIDIA's nvcc refuses is refused."""
         (self.path / "caller.cu").write_text('extern __device__ int plus(int);\nextern "C" __global__ void k(int *p) { *p = plus(*p); }\n')
