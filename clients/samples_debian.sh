@@ -24,7 +24,7 @@ fetch() {
     mkdir -p "$tree.new" && cp -r "$sources/Samples" "$sources/Common" "$tree.new" && respell "$tree.new" && mv "$tree.new" "$tree"
 }
 
-# What CUDA 13 has dropped: members of cudaDeviceProp, cuCtxCreate's older form, three results of cuFFT, and C++11, which CCCL no longer takes.
+# What CUDA 13 has dropped: members of cudaDeviceProp, cuCtxCreate's older form, three results of cuFFT, and C++11 and C++14, which CCCL no longer takes.
 respell() {
     find "$1" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' | while read -r file; do
         sed -E -i 's/\b[A-Za-z_]+(\[[a-z]+\])?(\.|->)(clockRate|memoryClockRate)\b/1000000/g
@@ -33,7 +33,7 @@ respell() {
             s/cuCtxCreate\((&[A-Za-z_]+(\[[a-z]+\])?), ?/cuCtxCreate(\1, NULL, /' "$file"
     done
     sed -i '/case CUFFT_INCOMPLETE_PARAMETER_LIST:/,+2d; /case CUFFT_PARSE_ERROR:/,+2d; /case CUFFT_LICENSE_ERROR:/,+2d' "$1/Common/helper_cuda.h"
-    find "$1" -name Makefile -exec sed -i 's/std=c++11/std=c++17/' {} +
+    find "$1" -name Makefile -exec sed -i 's/std=c++1[14]/std=c++17/' {} +
 }
 
 [ -d "$tree" ] || fetch || exit 1
