@@ -153,6 +153,10 @@ void mr_ptx_debug_finish(struct parser *parser)
     module->inlined_count = (uint32_t)parser->inlined.count;
     module->inlined_ranges = mr_ptx_list_copy(parser, &parser->inlined_ranges, sizeof *module->inlined_ranges);
     module->inlined_range_count = (uint32_t)parser->inlined_ranges.count;
+    module->shown = mr_ptx_list_copy(parser, &parser->shown, sizeof *module->shown);
+    module->shown_count = (uint32_t)parser->shown.count;
+    module->shown_types = mr_ptx_list_copy(parser, &parser->shown_types, sizeof *module->shown_types);
+    module->shown_type_count = (uint32_t)parser->shown_types.count;
 }
 
 uint32_t mr_ptx_inlined_at(const struct mr_ptx_module *module, uint32_t line)

@@ -146,7 +146,8 @@ struct parser {
     uint32_t range_labels; /* named by ranges in .branchtargets so far */
     uint32_t loc_file, loc_line;
     /* What debug information tells: parse_debug.h. */
-    struct list sections, inlined, inlined_names, inlined_ranges, debug_bytes, debug_names, debug_entries, debug_calls;
+    struct list sections, inlined, inlined_names, inlined_ranges, shown, shown_types;
+    struct list debug_bytes, debug_names, debug_entries, debug_calls, debug_types;
     struct loc_table *loc_table; /* parse_loc.c */
     unsigned expr_depth;
     unsigned element_bits; /* of the address that a[%r1] becomes here; 0 where none can stand */

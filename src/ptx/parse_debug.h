@@ -39,6 +39,17 @@ bool mr_ptx_parse_section(struct parser *parser);
 #define MR_PTX_DEBUG_NAME (UINT64_C(1) << 63)
 const uint8_t *mr_ptx_section_bytes(struct parser *parser, const char *name, size_t *count);
 
+/* Lines of the text: from <= line < to. */
+struct mr_ptx_lines {
+    uint32_t from, to;
+};
+
+/* debug_variables.c: a variable's entry, in these lines and that call (0: none): its places, in parser->shown. */
+struct mr_dwarf_unit;
+struct mr_dwarf_entry;
+void mr_ptx_note_variable(struct parser *parser, struct mr_dwarf_unit *unit, const struct mr_dwarf_entry *entry,
+                          struct mr_ptx_lines lines, uint32_t call);
+
 /* At the end of the text: what all that comes to, in the module. */
 void mr_ptx_debug_finish(struct parser *parser);
 /* debug_info.c: the calls that the module's DWARF tells of. */

@@ -256,7 +256,8 @@ static void free_lists(struct parser *parser)
         &parser->targets,       &parser->mentions,       &parser->scope_parents, &parser->params,
         &parser->relocs,        &parser->operands,       &parser->sections,      &parser->inlined,
         &parser->inlined_names, &parser->inlined_ranges, &parser->debug_bytes,   &parser->debug_names,
-        &parser->debug_entries, &parser->debug_calls,
+        &parser->debug_entries, &parser->debug_calls,    &parser->shown,         &parser->shown_types,
+        &parser->debug_types,
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         mr_free(lists[i]->items);

@@ -261,6 +261,41 @@ struct mr_ptx_inlined_range {
     uint32_t line, number;
 };
 
+/* Types of the source's variables, as far as debug information tells of them. Types have numbers from 1. */
+enum mr_ptx_shown_kind {
+    MR_PTX_SHOWN_NUMBER, /* `encoding` as DWARF has it (7.8) */
+    MR_PTX_SHOWN_POINTER, /* to `of`; 0: to nothing that is known */
+    MR_PTX_SHOWN_ALIAS, /* another name for `of` */
+    MR_PTX_SHOWN_ARRAY, /* `count` of `of` */
+    MR_PTX_SHOWN_STRUCT,
+};
+
+struct mr_ptx_shown_member {
+    const char *name; /* never NULL */
+    uint64_t offset;
+    uint32_t type;
+};
+
+struct mr_ptx_shown_type {
+    enum mr_ptx_shown_kind kind;
+    const char *name; /* never NULL */
+    uint64_t size, count;
+    uint32_t encoding, of;
+    const struct mr_ptx_shown_member *members;
+    uint32_t member_count;
+};
+
+/* A place of a variable of the source, while instructions of these lines of the text run: from <= line < to. A variable
+ * in several registers has several places, one after the other. */
+struct mr_ptx_shown {
+    const char *name;
+    uint32_t type, inlined; /* the call that it belongs to; 0: the PTX function itself */
+    uint32_t from, to;
+    bool in_register;
+    const char *place; /* a register's name, or a .local variable's, */
+    uint64_t offset; /* in which it begins here */
+};
+
 struct mr_ptx_module {
     struct mr_ptx_arena *arena;
     uint32_t version_major, version_minor;
@@ -283,6 +318,10 @@ struct mr_ptx_module {
     uint32_t inlined_count;
     const struct mr_ptx_inlined_range *inlined_ranges; /* by lines, which rise */
     uint32_t inlined_range_count;
+    const struct mr_ptx_shown *shown; /* variables of the source */
+    uint32_t shown_count;
+    const struct mr_ptx_shown_type *shown_types; /* number N is shown_types[N - 1] */
+    uint32_t shown_type_count;
     const char *text; /* copy of the text, NUL-terminated, for messages */
     size_t text_length;
 };

@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "ptx/ptx.h"
 
-static char sample[1 << 16];
+static char sample[1 << 16], variables[1 << 16];
 
 static struct mr_ptx_module *parse(const char *text)
 {
@@ -64,6 +64,20 @@ static void check(const struct mr_ptx_module *module)
     for (uint32_t i = 0; i < module->inlined_range_count; i++) {
         assert_true(module->inlined_ranges[i].number <= module->inlined_count);
         assert_true(i == 0 || module->inlined_ranges[i - 1].line < module->inlined_ranges[i].line);
+    }
+    for (uint32_t i = 0; i < module->shown_count; i++) {
+        const struct mr_ptx_shown *shown = &module->shown[i];
+        assert_in_range(shown->type, 1, module->shown_type_count);
+        assert_true(shown->inlined <= module->inlined_count && shown->from < shown->to);
+        assert_true(*shown->name && *shown->place);
+    }
+    for (uint32_t i = 0; i < module->shown_type_count; i++) {
+        const struct mr_ptx_shown_type *type = &module->shown_types[i];
+        assert_true(type->name && type->of <= module->shown_type_count && type->size < UINT64_C(1) << 32);
+        for (uint32_t m = 0; m < type->member_count; m++) {
+            assert_in_range(type->members[m].type, 1, module->shown_type_count);
+            assert_true(type->members[m].name && type->members[m].offset < type->size);
+        }
     }
 }
 
@@ -141,12 +155,74 @@ static void test_dwarf(void **state)
     mr_ptx_module_destroy(module);
 }
 
-/* Numbers of the sections are replaced; the text is taken all the same. */
-static void test_broken_dwarf(void **state)
+static const char *type_named(const struct mr_ptx_module *module, uint32_t number, char said[256])
+{
+    if (number == 0)
+        return "nothing";
+    const struct mr_ptx_shown_type *type = &module->shown_types[number - 1];
+    char of[256];
+    switch (type->kind) {
+    case MR_PTX_SHOWN_NUMBER:
+        snprintf(said, 256, "%s", type->name);
+        break;
+    case MR_PTX_SHOWN_POINTER:
+        snprintf(said, 256, "*%s",
+                 type->of && module->shown_types[type->of - 1].kind == MR_PTX_SHOWN_STRUCT
+                     ? module->shown_types[type->of - 1].name
+                     : type_named(module, type->of, of));
+        break;
+    case MR_PTX_SHOWN_ALIAS:
+        snprintf(said, 256, "%s=%.200s", type->name, type_named(module, type->of, of));
+        break;
+    case MR_PTX_SHOWN_ARRAY:
+        snprintf(said, 256, "%.200s[%u]", type_named(module, type->of, of), (unsigned)type->count);
+        break;
+    case MR_PTX_SHOWN_STRUCT:
+        snprintf(said, 256, "%s{", type->name);
+        for (uint32_t i = 0; i < type->member_count; i++)
+            snprintf(said + strlen(said), 256 - strlen(said), "%s@%u:%.100s ", type->members[i].name,
+                     (unsigned)type->members[i].offset, type_named(module, type->members[i].type, of));
+        strcat(said, "}");
+        break;
+    }
+    return said;
+}
+
+static void test_variables(void **state)
 {
     (void)state;
-    static char text[sizeof sample + 256];
-    char *start = strstr(sample, ".debug_abbrev");
+    static const char *const all[][3] = {
+        {"first", "__local_depot0+0", "*node"},
+        {"count", "__local_depot0+8", "number=unsigned int"},
+        {"sum", "__local_depot0+12", "int"},
+        {"i", "__local_depot0+16", "number=unsigned int"},
+        {"values", "__local_depot1+0", "*float"},
+        {"which", "__local_depot1+8", "colour"},
+        {"one", "__local_depot1+16", "node{next@0:*node values@8:float[6] letter@32:unsigned char }"},
+        {"wide", "__local_depot1+56", "double"},
+    };
+    struct mr_ptx_module *module = parse(variables);
+    check(module);
+    assert_int_equal(module->shown_count, sizeof all / sizeof *all);
+    for (uint32_t i = 0; i < module->shown_count; i++) {
+        const struct mr_ptx_shown *shown = &module->shown[i];
+        char place[128], type[256];
+        snprintf(place, sizeof place, "%s+%u", shown->place, (unsigned)shown->offset);
+        assert_string_equal(shown->name, all[i][0]);
+        assert_string_equal(place, all[i][1]);
+        assert_string_equal(type_named(module, shown->type, type), all[i][2]);
+        assert_false(shown->in_register);
+    }
+    /* That of the loop has a block of its own. */
+    assert_true(module->shown[3].from > module->shown[2].from && module->shown[3].to < module->shown[2].to);
+    mr_ptx_module_destroy(module);
+}
+
+/* Numbers of the sections are replaced; the text is taken all the same. */
+static void break_dwarf(const char *sample)
+{
+    static char text[(1 << 16) + 256];
+    const char *start = strstr(sample, ".debug_abbrev");
     assert_non_null(start);
     srand(17);
     for (int round = 0; round < 4000; round++) {
@@ -178,12 +254,19 @@ static void test_broken_dwarf(void **state)
     }
 }
 
+static void test_broken_dwarf(void **state)
+{
+    (void)state;
+    break_dwarf(sample);
+    break_dwarf(variables);
+}
+
 /* Each allocation fails once: each time an error, nothing leaks. */
 static void test_out_of_memory(void **state)
 {
-    const char *texts[] = {DIRECTIVES NAMES, sample};
+    const char *texts[] = {DIRECTIVES NAMES, sample, variables};
     (void)state;
-    for (int which = 0; which < 2; which++) {
+    for (int which = 0; which < 3; which++) {
         bool done = false;
         for (uint64_t n = 1; !done; n++) {
             struct mr_ptx_diag diag;
@@ -202,17 +285,22 @@ static void test_out_of_memory(void **state)
     }
 }
 
-int main(int count, char **words)
+static bool read_file(const char *path, char *text, size_t room)
 {
-    FILE *file = count > 1 ? fopen(words[1], "r") : NULL;
-    size_t length = file ? fread(sample, 1, sizeof sample - 1, file) : 0;
+    FILE *file = fopen(path, "r");
+    size_t length = file ? fread(text, 1, room - 1, file) : 0;
     if (file)
         fclose(file);
-    if (length == 0)
+    return length > 0;
+}
+
+int main(int count, char **words)
+{
+    if (count < 3 || !read_file(words[1], sample, sizeof sample) || !read_file(words[2], variables, sizeof variables))
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directives),   cmocka_unit_test(test_many_directives), cmocka_unit_test(test_dwarf),
-        cmocka_unit_test(test_broken_dwarf), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_directives), cmocka_unit_test(test_many_directives), cmocka_unit_test(test_dwarf),
+        cmocka_unit_test(test_variables),  cmocka_unit_test(test_broken_dwarf),    cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

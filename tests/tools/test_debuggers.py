@@ -124,6 +124,7 @@ INLINED_PTX = """.version 7.0
 .reg .u64 %d<3>;
 .reg .u32 %r<4>;
 .reg .f32 %f<3>;
+.local .align 4 .b8 depot[8];
 .loc 1 11 0
 ld.param.u64 %d0, [p0];
 ld.param.u32 %r1, [p1];
@@ -131,6 +132,8 @@ ld.param.f32 %f0, [p2];
 .loc 1 13 5
 mov.u32 %r0, %tid.x;
 add.u32 %r0, %r0, %r1;
+add.u32 %r2, %r0, 7;
+st.local.u32 [depot+4], %r2;
 mul.wide.u32 %d1, %r0, 4;
 .loc 1 14 5
 add.u64 %d0, %d0, %d1;
@@ -164,22 +167,41 @@ def by_directives(path):
     return INLINED_PTX.format(path=path, before=before, behind="", sections=names)
 
 
+def in_register(name):
+    """A register's name as compilers put it into DWARF: a number whose bytes are the letters, in groups of 7 bits."""
+    number, groups = int.from_bytes(name.encode(), "big"), []
+    while number:
+        groups.append(number & 127 | 128)
+        number >>= 7
+    groups[-1] &= 127
+    return groups
+
+
 def by_dwarf(path):
     """As clang does, and both compilers for -G."""
     # Number, what it is, whether others stand in it, attributes with their forms.
     abbreviations = (1, 17, 1, 3, 8, 0, 0, 2, 46, 0, 3, 8, 0, 0, 3, 46, 1, 3, 8, 17, 1, 18, 1, 0, 0,
                      4, 29, 1, 49, 19, 17, 1, 18, 1, 88, 11, 89, 11, 87, 11, 0, 0,
-                     5, 29, 0, 49, 19, 17, 1, 18, 1, 88, 11, 89, 11, 87, 11, 0, 0, 0)
+                     5, 29, 0, 49, 19, 17, 1, 18, 1, 88, 11, 89, 11, 87, 11, 0, 0,
+                     6, 36, 0, 3, 8, 62, 11, 11, 11, 0, 0, 7, 52, 0, 2, 10, 3, 8, 73, 19, 0, 0,
+                     8, 52, 0, 2, 6, 3, 8, 73, 19, 0, 0, 0)
     head = 11
     unit = bytes([1]) + b"x.cu\0"
     middle, inner = bytes([2]) + b"middle\0", bytes([2]) + b"inner\0"
+    number, real = bytes([6]) + b"int\0" + bytes([5, 4]), bytes([6]) + b"float\0" + bytes([4, 4])
     offsets = head + len(unit), head + len(unit) + len(middle)
-    rows = [".b32 1000", ".b8 2, 0", ".b32 .debug_abbrev", ".b8 8", bytes_of(unit), bytes_of(middle), bytes_of(inner),
+    types = offsets[1] + len(inner), offsets[1] + len(inner) + len(number)
+    rows = [".b32 1000", ".b8 2, 0", ".b32 .debug_abbrev", ".b8 8", bytes_of(unit), bytes_of(middle), bytes_of(inner), bytes_of(number), bytes_of(real),
             bytes_of(bytes([3]) + b"scale_up\0"), ".b64 $begin", ".b64 $end",
+            ".b8 7, 11, 3", ".b64 depot", ".b8 35, 4", bytes_of(b"copy\0"), f".b32 {types[0]}",
+            bytes_of((7, 5, 0x90, *in_register("%r2"))), bytes_of(b"sum\0"), f".b32 {types[0]}",
             ".b8 4", f".b32 {offsets[0]}", ".b64 $tmp0", ".b64 $tmp1", ".b8 1, 14, 5",
+            ".b8 8", ".b32 .debug_loc", bytes_of(b"scale\0"), f".b32 {types[1]}",
             ".b8 5", f".b32 {offsets[1]}", ".b64 $tmp0", ".b64 $tmp1", ".b8 1, 8, 5", ".b8 0, 0, 0"]
     ptx = INLINED_PTX.format(path=path, before="$tmp0:\n.loc 1 4 5", behind="$tmp1:",
-                             sections=section("debug_abbrev", bytes_of(abbreviations)) + section("debug_info", *rows))
+                             sections=section("debug_abbrev", bytes_of(abbreviations)) + section("debug_info", *rows) +
+                             section("debug_loc", ".b64 $start", ".b64 $tmp1", ".b8 5, 0", bytes_of((0x90, *in_register("%f0"))), ".b64 0, 0"))
+    ptx = ptx.replace(".loc 1 14 5\nadd.u64", "$start:\n.loc 1 14 5\nadd.u64")
     return ptx.replace(".loc 1 11 0", "$begin:\n.loc 1 11 0").replace("ret;\n", "ret;\n$end:\n")
 
 
@@ -192,12 +214,13 @@ def test_source_inlined(program, folder):
         text = os.path.join(folder, "text.ptx")
         with open(text, "w", encoding="ascii") as file:
             file.write(make(path))
-        output = run_gdb(["set environment MILLRACE_WORKERS 1", "break inner", "run", "bt 3", "info frame", "delete", "set scheduler-locking step", "next", "bt 1", "kill"],
+        output = run_gdb(["set environment MILLRACE_WORKERS 1", "break inner", "run", "bt 3", "info frame", "up", "info locals", "up", "info locals",
+                          "delete", "set scheduler-locking step", "next", "bt 1", "kill"],
                          [program, text, "ptx"], folder)
         if output is None:
             return 77
         if said(output, "inner () at ", f"{path}:4", "return x * factor;", "#0  inner () at ", "#1  middle () at ", f"{path}:8", "#2  ns::scale_up (",
-                f"{path}:14", "inlined into frame 1", "#0  ns::scale_up ("):
+                f"{path}:14", "inlined into frame 1", *(["scale = 3", "copy = 7", "sum = 7"] if make is by_dwarf else []), "#0  ns::scale_up ("):
             return 1
     return 0
 

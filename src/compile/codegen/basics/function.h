@@ -121,6 +121,10 @@ struct cg {
     struct cg_memory memory;
     struct cg_parking parking;
     struct cg_early early;
+    struct {
+        struct cg_watched *watched; /* variables of the source that are in registers: shown.c */
+        uint32_t count;
+    } shown;
     struct cg_regions *regions; /* record.h; NULL: a warp runs from its start to its end */
     struct cg_now now;
 };

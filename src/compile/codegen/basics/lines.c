@@ -156,9 +156,9 @@ static LLVMMetadataRef inlined_function(struct cg *g, const struct mr_ptx_inline
 
 #define CALLS_DEEP 64u
 
-/* Of the call that a line of the PTX belongs to: the scope in its body, and the place of the call. NULL and the PTX
- * function without one. */
-static LLVMMetadataRef inlined_at(struct cg *g, uint32_t line, LLVMMetadataRef file, LLVMMetadataRef *scope)
+/* Of a call by its number: the scope in its body, where the code is that file's, and the place of the call. NULL and
+ * the PTX function without one. */
+static LLVMMetadataRef inlined_at(struct cg *g, uint32_t number, LLVMMetadataRef file, LLVMMetadataRef *scope)
 {
     const struct mr_ptx_module *module = g->unit->request->module;
     const struct mr_ptx_inlined *calls[CALLS_DEEP];
@@ -167,8 +167,7 @@ static LLVMMetadataRef inlined_at(struct cg *g, uint32_t line, LLVMMetadataRef f
     *scope = g->scope;
     if (!g->unit->inlined)
         return NULL;
-    for (uint32_t number = mr_ptx_inlined_at(module, line); number && count < CALLS_DEEP;
-         number = module->inlined[number - 1].outer)
+    for (; number && count < CALLS_DEEP; number = module->inlined[number - 1].outer)
         if (*module->inlined[number - 1].name)
             calls[count++] = &module->inlined[number - 1];
     while (count > 0) {
@@ -180,12 +179,19 @@ static LLVMMetadataRef inlined_at(struct cg *g, uint32_t line, LLVMMetadataRef f
     return at;
 }
 
+LLVMMetadataRef cg_inlined_scope(struct cg *g, uint32_t number, LLVMMetadataRef *at)
+{
+    LLVMMetadataRef scope;
+    *at = inlined_at(g, number, file_of(g->unit, g->loc_file), &scope);
+    return scope;
+}
+
 /* The line of the source if one is known, with the PTX line as its discriminator. */
 static void set_line(struct cg *g, uint32_t line, uint32_t column)
 {
     LLVMMetadataRef scope = g->scope, file = g->loc_line ? file_of(g->unit, g->loc_file) : NULL, at = NULL;
     if (file) {
-        at = inlined_at(g, line, file, &scope);
+        at = inlined_at(g, mr_ptx_inlined_at(g->unit->request->module, line), file, &scope);
         scope = in_file(g, scope, file, line);
         line = g->loc_line;
         column = 0;

@@ -19,4 +19,8 @@ void cg_line_again(struct cg *g);
  * yet. */
 void cg_variables_declare(struct cg *g);
 
+/* The function that was put in the place of that call, and the place of the call; without one (0) the PTX function, and
+ * NULL. */
+LLVMMetadataRef cg_inlined_scope(struct cg *g, uint32_t number, LLVMMetadataRef *at);
+
 #endif

@@ -6,7 +6,8 @@
  * place of its frame, by one store in each call, and the debug information says how to get from there to each variable.
  * A call runs the threads of a warp together; threadIdx is that of the first of them.
  *
- * Compilers number a kernel's parameters (NAME_param_0). They are shown without the kernel's name. */
+ * Compilers number a kernel's parameters (NAME_param_0). They are shown without the kernel's name, or by the names of
+ * the source, if the module tells of them. */
 #include "compile/codegen/basics/basics.h"
 #include "compile/codegen/basics/lines.h"
 
@@ -252,6 +253,15 @@ static LLVMMetadataRef type_of(struct types *types, const struct mr_ptx_var *par
     return type;
 }
 
+/* What the source calls a parameter, if the module's debug information tells; else the other name. */
+static const char *source_name(const struct mr_ptx_module *module, const char *param, const char *otherwise)
+{
+    for (uint32_t i = 0; i < module->shown_count; i++)
+        if (!module->shown[i].in_register && strcmp(module->shown[i].place, param) == 0)
+            return module->shown[i].name;
+    return otherwise;
+}
+
 static void declare_parameters(const struct place *place)
 {
     const struct mr_ptx_function *func = place->g->func;
@@ -263,6 +273,7 @@ static void declare_parameters(const struct place *place)
         const char *name = param->name;
         if (strncmp(name, func->name, kernel) == 0 && name[kernel] == '_' && name[kernel + 1])
             name += kernel + 1;
+        name = source_name(place->g->unit->request->module, param->name, name);
         struct expression expression = {.count = 0};
         ADD(&expression, OP_DEREF, OP_PLUS_UCONST, offsetof(struct mr_block, params), OP_DEREF, OP_PLUS_UCONST,
             func->param_offsets[i]);

@@ -9,6 +9,7 @@
 #include "compile/codegen/body/body.h"
 #include "compile/codegen/body/dispatcher.h"
 #include "compile/codegen/body/early.h"
+#include "compile/codegen/body/shown.h"
 #include "compile/codegen/body/turns.h"
 #include "compile/codegen/numbers/contract.h"
 #include "compile/codegen/operands/parameters.h"
@@ -18,9 +19,15 @@
 /* The instructions of a block and what comes after it, for the lanes in g->now.mask. */
 static void emit_instructions(struct cg *g, const struct mr_flow_block *block)
 {
-    for (uint32_t i = block->first; i < block->end && !g->unit->error[0]; i++)
-        if (!block->last || i + 1 < block->end)
-            cg_emit_instruction(g, &g->func->insts[i]);
+    for (uint32_t i = block->first; i < block->end && !g->unit->error[0]; i++) {
+        if (g->shown.count)
+            cg_shown_before(g, i);
+        if (block->last && i + 1 == block->end)
+            break;
+        cg_emit_instruction(g, &g->func->insts[i]);
+        if (g->shown.count)
+            cg_shown_after(g, i);
+    }
     cg_begin_instruction(g, block->last);
     cg_emit_block_end(g);
 }
@@ -160,6 +167,7 @@ static void emit_all(struct cg *g)
     if (!good)
         cg_fail(unit, NULL, "memory is short");
     cg_frame_variables(g);
+    cg_shown_declare(g);
     cg_frame_parking(g);
     if (g->func->is_entry)
         cg_frame_start_kernel(g, &loop, &warp);
@@ -202,6 +210,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
         cg_fail(unit, NULL, "memory is short");
     unit->frame_bytes += g.memory.bytes;
     cg_regions_clear(&g);
+    cg_shown_clear(&g);
     mr_free(g.regs.slots);
     mr_free(g.regs.breaks);
     mr_free(g.regs.loose);
