@@ -3,6 +3,7 @@
  *
  * A chunk of address space (zone.c) or a slot of a slab (pack.c) becomes an allocation when its record is filled in,
  * and stops being one when the record's size goes back to zero (record.c). */
+#include "base/hot.h"
 #include "memory/allocation.h"
 
 #include <string.h>
@@ -172,8 +173,8 @@ static void space_give(struct mr_record *record, uintptr_t base, size_t mapped)
 }
 
 /* `context` is NULL for memory that no context owns. */
-static CUresult allocate(struct mr_zone *zone, struct mr_device *device, struct mr_context *context,
-                         enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
+MR_HOT static CUresult allocate(struct mr_zone *zone, struct mr_device *device, struct mr_context *context,
+                                enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
 {
     size_t rounded = (size + mr_page_size - 1) & ~(mr_page_size - 1);
     struct mr_allocation value = {.kind = kind, .size = size, .flags = flags, .context = context, .device = device};
@@ -236,7 +237,7 @@ CUresult mr_memory_allocate_low(struct mr_context *context, enum mr_memory_kind 
 }
 
 /* Lock held. */
-static void release(struct mr_record *record, const struct mr_allocation *what)
+MR_HOT static void release(struct mr_record *record, const struct mr_allocation *what)
 {
     MR_HELD(&mr_memory_lock);
     mr_list_remove(&record->link);
@@ -248,7 +249,7 @@ static void release(struct mr_record *record, const struct mr_allocation *what)
     space_give(record, what->base, what->mapped);
 }
 
-static CUresult release_at(uintptr_t base, enum mr_memory_kind kind, const struct mr_context *owner)
+MR_HOT static CUresult release_at(uintptr_t base, enum mr_memory_kind kind, const struct mr_context *owner)
 {
     struct mr_allocation found;
     struct mr_slab *slab;

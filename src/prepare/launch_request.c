@@ -10,6 +10,7 @@
 
 #include "base/call.h"
 #include "base/demangle.h"
+#include "base/hot.h"
 #include "compile/compile.h"
 #include "kernel/launch.h"
 #include "module/module.h"
@@ -151,8 +152,8 @@ static CUresult own_context(const struct mr_launch_request *request, struct mr_c
     return CUDA_SUCCESS;
 }
 
-CUresult mr_launch_prepare(const struct mr_launch_request *request, struct mr_context *context, struct mr_launch **out,
-                           const struct mr_entry **info)
+MR_HOT CUresult mr_launch_prepare(const struct mr_launch_request *request, struct mr_context *context,
+                                  struct mr_launch **out, const struct mr_entry **info)
 {
     struct mr_function *function;
     CUresult status = context ? CUDA_SUCCESS : own_context(request, &context);

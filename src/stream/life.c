@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/hot.h"
 #include "base/log.h"
 #include "stream/stream_private.h"
 
@@ -245,7 +246,7 @@ static CUresult per_thread_stream(struct mr_context *context, struct mr_stream *
     return CUDA_SUCCESS;
 }
 
-CUresult mr_stream_find(CUstream handle, struct mr_stream **out)
+MR_HOT CUresult mr_stream_find(CUstream handle, struct mr_stream **out)
 {
     if (__builtin_expect((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD, 1)) {
         struct mr_stream *stream = mr_object_find(handle, MR_KIND_STREAM);

@@ -12,6 +12,7 @@
 #include "api/stub.h"
 #include "api_impl.h"
 #include "base/call.h"
+#include "base/hot.h"
 #include "memory/allocation.h"
 #include "memory/mempool.h"
 #include "object/context.h"
@@ -24,7 +25,7 @@
 typedef CUresult (*allocator)(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags,
                               uintptr_t *out);
 
-static CUresult allocate(enum mr_memory_kind kind, size_t size, unsigned flags, allocator how, uintptr_t *out)
+MR_HOT static CUresult allocate(enum mr_memory_kind kind, size_t size, unsigned flags, allocator how, uintptr_t *out)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
@@ -45,7 +46,7 @@ static CUresult allocate(enum mr_memory_kind kind, size_t size, unsigned flags, 
     return status;
 }
 
-CUresult mr_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
+MR_HOT CUresult mr_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     uintptr_t address = NOT_WRITTEN;
     CUresult status = allocate(MR_MEMORY_DEVICE, bytesize, 0, mr_memory_allocate, dptr ? &address : NULL);
@@ -54,7 +55,7 @@ CUresult mr_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
     return status;
 }
 
-CUresult mr_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
+MR_HOT CUresult mr_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 {
     uintptr_t address = NOT_WRITTEN;
     CUresult status = allocate(MR_MEMORY_DEVICE, bytesize, 0, mr_memory_allocate_low, dptr ? &address : NULL);
@@ -133,7 +134,7 @@ CUresult mr_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int f
 
 /* Work that was submitted before may still use the memory: freeing waits for the context that owns it, as hardware
  * does. That context need not be current. */
-CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
+MR_HOT CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
 {
     struct mr_context *context;
     struct mr_allocation found;
@@ -166,7 +167,7 @@ CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
     return status == CUDA_SUCCESS ? mr_memory_release((uintptr_t)dptr, found.kind) : status;
 }
 
-CUresult mr_cuMemFree(CUdeviceptr_v1 dptr)
+MR_HOT CUresult mr_cuMemFree(CUdeviceptr_v1 dptr)
 {
     return mr_cuMemFree_v2(dptr);
 }

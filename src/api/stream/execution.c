@@ -9,6 +9,7 @@
 
 #include "api_impl.h"
 #include "base/call.h"
+#include "base/hot.h"
 #include "base/visit.h"
 #include "capture/capture.h"
 #include "command/command.h"
@@ -54,7 +55,7 @@ __attribute__((cold)) static CUresult launch_captured(const struct mr_launch_req
     return status;
 }
 
-CUresult mr_launch_queue(const struct mr_launch_request *request)
+MR_HOT CUresult mr_launch_queue(const struct mr_launch_request *request)
 {
     struct mr_stream *stream;
     struct mr_launch *launch;
@@ -102,9 +103,9 @@ static CUresult queue_with(struct mr_launch_request *request, void **extra)
     return status == CUDA_SUCCESS ? mr_launch_queue(request) : not_read(request, status);
 }
 
-CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-                           unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
-                           unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+MR_HOT CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                                  unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                                  unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
     struct mr_launch_request request = {
         .function = f,
