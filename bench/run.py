@@ -25,6 +25,7 @@ from frameworks import print_frameworks, run_frameworks
 from instructions import print_instructions, run_instructions
 from kernel_tables import print_kernels, run_kernels
 from lanes import print_lanes, run_lanes
+from matrix import print_matrix, run_matrix
 from programs import HERE, build_by_hand, cell, run
 from start import print_start, run_start
 
@@ -277,6 +278,7 @@ PARTS = {
     "atomics": "atomic operations",
     "between": "blocks that wait for each other",
     "lanes": "arithmetic, textures, trees and structures",
+    "matrix": "matrix instructions",
     "graphs": "graphs",
     "scale": "memory and growth",
     "load": "load",
@@ -402,6 +404,8 @@ def main() -> int:
                 ours[part], hand[part] = run_between(programs, folder)
             elif part == "lanes":
                 ours[part], hand[part] = run_lanes(programs, folder)
+            elif part == "matrix":
+                ours[part], hand[part] = run_matrix(programs, folder)
             elif part == "kernels":
                 ours[part] = run_kernels(programs, folder)
             elif part == "demo":
@@ -422,6 +426,7 @@ def main() -> int:
         "atomics": lambda figures: print_atomics(figures, hand["atomics"]),
         "between": lambda figures: print_between(figures, hand["between"]),
         "lanes": lambda figures: print_lanes(figures, hand["lanes"]),
+        "matrix": lambda figures: print_matrix(figures, hand["matrix"]),
         "graphs": lambda figures: print_graphs(figures, nvidia),
         "scale": lambda figures: (print_scale(figures), print_pools(figures)),
         "load": print_load,

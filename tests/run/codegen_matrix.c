@@ -458,12 +458,78 @@ static void misaligned_row(void **unused)
     rig_close(rig);
 }
 
+/* --- Products one after the other -------------------------------------------------------------- */
+
+/* What a product leaves for the next ones (emit/matrix_kept.c) has to be what the registers hold. With a barrier
+ * between any two nothing is left. `-` stands for one or for nothing. */
+static const char sequence[] =
+    HEAD ".visible .entry k(.param .u64 pin, .param .u64 pout) {\n"
+         ".reg .b32 %t, %a<4>, %b<4>; .reg .f32 %c<8>, %d<4>; .reg .b64 %rd<3>; .reg .pred %p;\n"
+         "ld.param.u64 %rd1, [pin]; ld.param.u64 %rd2, [pout]; mov.u32 %t, %tid.x;\n"
+         "mad.wide.u32 %rd1, %t, 64, %rd1; mad.wide.u32 %rd2, %t, 48, %rd2;\n"
+         "ld.global.v4.b32 {%a0, %a1, %a2, %a3}, [%rd1]; ld.global.v4.b32 {%b0, %b1, %b2, %b3}, [%rd1+16];\n"
+         "ld.global.v4.f32 {%c0, %c1, %c2, %c3}, [%rd1+32]; ld.global.v4.f32 {%c4, %c5, %c6, %c7}, [%rd1+48];\n"
+         "setp.eq.b32 %p, %a0, 0x7fffffff;\n"
+         "M {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};\n-\n"
+         "M {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};\n-\n"
+         "M {%c4, %c5, %c6, %c7}, {%a0, %a1, %a2, %a3}, {%b2, %b3}, {%c4, %c5, %c6, %c7};\n-\n"
+         "xor.b32 %a1, %a1, 0x01000300;\n"
+         "M {%c4, %c5, %c6, %c7}, {%a0, %a1, %a2, %a3}, {%b2, %b3}, {%c4, %c5, %c6, %c7};\n-\n"
+         "add.f32 %c1, %c1, 0f3F800000; mov.b32 %b3, %b0;\n"
+         "M {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3}, {%b2, %b3}, {%c0, %c1, %c2, %c3};\n-\n"
+         "@%p M {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};\n-\n"
+         "M {%c0, %c1, %c2, %c3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};\n-\n"
+         "@!%p M {%c4, %c5, %c6, %c7}, {%a3, %a1, %a2, %a0}, {%b0, %b1}, {%c4, %c5, %c6, %c7};\n-\n"
+         "M {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c4, %c5, %c6, %c7};\n-\n"
+         "M {%c4, %c5, %c6, %c7}, {%a0, %a1, %a2, %a3}, {%b1, %b0}, {%d1, %d0, %d2, %d3};\n-\n"
+         "M {%c4, %c5, %c6, %c7}, {%a0, %a1, %a2, %a3}, {%b1, %b0}, {%c4, %c5, %c6, %c7};\n-\n"
+         "st.global.v4.f32 [%rd2], {%c0, %c1, %c2, %c3}; st.global.v4.f32 [%rd2+16], {%c4, %c5, %c6, %c7};\n"
+         "st.global.v4.f32 [%rd2+32], {%d0, %d1, %d2, %d3};\nret; }\n";
+
+static void run_sequence(const char *between, const char *factors, const uint32_t *in, uint32_t *out)
+{
+    char text[8192] = "";
+    for (const char *at = sequence; *at; at++) {
+        bool is_product = at[0] == 'M' && at[1] == ' ';
+        size_t length = strlen(text);
+        if (is_product)
+            snprintf(text + length, sizeof text - length, "mma.sync.aligned.m16n8k%s.row.col.f32.%s.%s.f32",
+                     strcmp(factors, "tf32") == 0 ? "8" : "16", factors, factors);
+        else if (at[0] == '-')
+            snprintf(text + length, sizeof text - length, "%s", between);
+        else
+            text[length] = *at;
+    }
+    struct rig *rig = rig_open(text);
+    const void *params[2] = {in, out};
+    memset(out, 0xee, 32 * 12 * 4);
+    rig_run(rig, "k", 1, 32, params, sizeof params);
+    rig_close(rig);
+}
+
+static void one_after_the_other(void **unused)
+{
+    (void)unused;
+    static const char *const factors[] = {"f16", "bf16", "tf32"};
+    static uint32_t in[32 * 16], got[32 * 12], expected[32 * 12] __attribute__((aligned(64)));
+    for (unsigned f = 0; f < 3; f++) {
+        for (unsigned i = 0; i < 32 * 16; i++) /* numbers around 1 of either sign, in each of the formats */
+            in[i] = ((i * 2654435761u) & 0x83ff83ff) | 0x3c003c00;
+        for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+            run_sequence("bar.sync 0;", factors[f], in, expected);
+            run_sequence("", factors[f], in, got);
+            assert_memory_equal(got, expected, sizeof got);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats),         cmocka_unit_test(integers),   cmocka_unit_test(quads),
-        cmocka_unit_test(fragments),      cmocka_unit_test(moved_sums), cmocka_unit_test(rows),
-        cmocka_unit_test(misaligned_row),
+        cmocka_unit_test(floats),         cmocka_unit_test(integers),
+        cmocka_unit_test(quads),          cmocka_unit_test(fragments),
+        cmocka_unit_test(moved_sums),     cmocka_unit_test(rows),
+        cmocka_unit_test(misaligned_row), cmocka_unit_test(one_after_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

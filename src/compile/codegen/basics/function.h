@@ -61,6 +61,7 @@ struct cg_memory {
     LLVMValueRef images; /* slot: struct mr_image_lanes, once an instruction needs it */
     LLVMValueRef tensors; /* slot: struct mr_tensor_lanes, likewise */
     LLVMValueRef matrices; /* slot: operands of a product of matrices (emit/matrix.c) */
+    struct cg_kept *kept; /* what such products leave for the next ones (emit/matrix_kept.c); NULL: nothing yet */
     uint64_t bytes; /* of slots that stay in memory */
 };
 

@@ -37,6 +37,7 @@ struct cg_unit {
     bool allocas;          /* a function that can be reached moves the stack pointer: stack.c */
     unsigned narrow;       /* spaces with addresses of 32 bits: operands/narrow.h */
     bool wide;             /* 512-bit vectors with masks: gathers and scatters are instructions */
+    bool pairs, bytes;     /* products of pairs of 16 bits in 256 bits (AVX2), of four bytes in 512 (AVX-512 VNNI) */
     /* Bytes of stack. */
     uint64_t frame_bytes;  /* the sum of all functions' stack slots, and of what may be spilled */
     uint64_t frames;       /* the sum of the frames that LLVM made */

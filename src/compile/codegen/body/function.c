@@ -219,6 +219,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     mr_free(g.regs.parameters);
     mr_free(g.early.slots);
     mr_free(g.memory.vars);
+    mr_free(g.memory.kept);
     mr_free(g.parking.masks);
     mr_free(g.parking.entries);
     mr_free(g.parking.kept);

@@ -12,7 +12,7 @@
  *   integer.c bits.c video.c          integers
  *   float.c half.c convert.c compare.c  numbers with a point, and both
  *   move.c load_store.c atomic.c stack.c texture.c async.c tensor.c  memory
- *   warp.c fold.c matrix.c matrix_move.c  what lanes do together
+ *   warp.c fold.c matrix.c matrix_lines.c matrix_kept.c matrix_move.c  what lanes do together
  *   call.c                            functions and the runtime's services
  *   stepped.c                         results that step by what only the running code knows
  *

@@ -162,6 +162,10 @@ void cg_emit_copy(struct cg *g, const struct mr_ptx_inst *inst, unsigned bytes)
     to.inst = &store;
     cg_access_address(g, &inst->operands[0], &to);
     cg_access_address(g, &inst->operands[1], &from);
+    if (to.address.c.kind == MR_CLASS_VARYING || (!from.steps && from.address.c.kind == MR_CLASS_VARYING)) {
+        cg_copy_by_lane(g, &to, &from);
+        return;
+    }
     cg_access_load(g, &from);
     for (unsigned i = 0; i < to.count; i++)
         to.values[i] = from.values[i];

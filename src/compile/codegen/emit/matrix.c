@@ -7,7 +7,7 @@
  * A register of the warp is a vector of 32 lanes here, so one vector of results
  * is a chain of multiply-adds of vectors, one for each k: in each lane's place
  * the element of A of its row, and the element of B of its column. Which lane and
- * register those come from is known now (place_of_factor, place_of_sum), so they
+ * register those come from is known now (cg_matrix_place_of_factor, cg_matrix_place_of_sum), so they
  * are shuffles with constant masks. Floats are added to C one product after the
  * other in the order of k, each time as one fused operation: f32 for all formats
  * of 8 to 32 bits, f64 for f64. A result of f16 is rounded once, at the end.
@@ -19,39 +19,13 @@
  * Each form becomes a function of its own in the object, called with pointers to
  * the registers: a kernel may multiply a hundred times.
  */
-#include "compile/codegen/emit/emit.h"
-#include "ptx/matrix.h"
+#include "compile/codegen/emit/matrix.h"
 
 #include <stdio.h>
 
-#define ROOM_REGS 8u /* registers that a matrix takes at most */
-
-/* Where an element lies. */
-struct place {
-    unsigned reg, part, lane;
-};
-
-/* What a lane's result is: an element of one of the products. */
-struct element {
-    unsigned row, col, quad;
-};
-
-struct product {
-    struct cg *g;
-    struct mr_ptx_matrix_op op;
-    bool transposed[2];  /* quads: elements of A lie along its columns, of B along its rows */
-    bool saturates, ands;
-    unsigned rounding;
-    unsigned selector;   /* sparse: which lanes have the metadata */
-    LLVMTypeRef work;    /* element that is calculated with: f32, f64, i32 */
-    LLVMValueRef regs[MR_PTX_MATRIX_COUNT][ROOM_REGS];
-    LLVMValueRef metadata; /* sparse */
-    LLVMValueRef parts[3][ROOM_REGS][8]; /* of A, B and C, converted; made when first asked for */
-};
-
 /* Which tile of a fragment lies at a line and `along` it, in tiles of that many elements; `length` is that of the
  * lines. */
-static unsigned tile_at(const struct product *p, unsigned name, unsigned line, unsigned along, unsigned depth,
+static unsigned tile_at(const struct cg_product *p, unsigned name, unsigned line, unsigned along, unsigned depth,
                         unsigned length)
 {
     unsigned tall = mr_ptx_matrix_tall(&p->op, (enum mr_ptx_matrix_name)name), tile = line / 8;
@@ -60,47 +34,50 @@ static unsigned tile_at(const struct product *p, unsigned name, unsigned line, u
 
 /* An element of A (`line` is its row) or B (`line` is its column). A tile of eight lines and 128 bits of each is one
  * register: four lanes hold a line, each as many neighbours as fit. */
-static struct place place_of_factor(const struct product *p, unsigned name, unsigned line, unsigned k, unsigned quad)
+struct cg_matrix_place cg_matrix_place_of_factor(const struct cg_product *p, unsigned name, unsigned line, unsigned k,
+                                                 unsigned quad)
 {
     if (p->op.quads) {
         unsigned along = p->transposed[name] ? line % 4 : k, across = p->transposed[name] ? k : line % 4;
-        return (struct place){along / 2, along % 2, 4 * quad + across + 16 * (line / 4)};
+        return (struct cg_matrix_place){along / 2, along % 2, 4 * quad + across + 16 * (line / 4)};
     }
     unsigned parts = p->op.parts[name], depth = 4 * parts;
     unsigned length = p->op.group && name == MR_PTX_MATRIX_A ? p->op.k / 2u
                       : p->op.type[name] == MR_PTX_TYPE_B1   ? p->op.k / 32u
                                                              : p->op.k;
-    return (struct place){tile_at(p, name, line, k, depth, length), k % parts, line % 8 * 4 + k % depth / parts};
+    return (struct cg_matrix_place){tile_at(p, name, line, k, depth, length), k % parts,
+                                    line % 8 * 4 + k % depth / parts};
 }
 
 /* An element of C or D: four lanes hold a line of a tile of eight times eight, each two neighbours. */
-static struct place place_of_sum(const struct product *p, unsigned name, struct element e)
+struct cg_matrix_place cg_matrix_place_of_sum(const struct cg_product *p, unsigned name, struct cg_matrix_element e)
 {
     bool halves = p->op.type[name] == MR_PTX_TYPE_F16;
     if (p->op.quads && halves)
-        return (struct place){e.col / 2, e.col % 2, 4 * e.quad + e.row % 4 + 16 * (e.row / 4)};
+        return (struct cg_matrix_place){e.col / 2, e.col % 2, 4 * e.quad + e.row % 4 + 16 * (e.row / 4)};
     if (p->op.quads)
-        return (struct place){(e.col & 4) + (e.row & 2) + (e.col & 1), 0,
-                              4 * e.quad + (e.row & 1) + (e.col & 2) + 16 * (e.row / 4)};
+        return (struct cg_matrix_place){(e.col & 4) + (e.row & 2) + (e.col & 1), 0,
+                                        4 * e.quad + (e.row & 1) + (e.col & 2) + 16 * (e.row / 4)};
     unsigned line = p->op.turned ? e.col : e.row, along = p->op.turned ? e.row : e.col,
              lane = line % 8 * 4 + along % 8 / 2;
     unsigned tile = tile_at(p, name, line, along, 8, p->op.turned ? p->op.m : p->op.n);
-    return halves ? (struct place){tile, along % 2, lane} : (struct place){2 * tile + along % 2, 0, lane};
+    return halves ? (struct cg_matrix_place){tile, along % 2, lane}
+                  : (struct cg_matrix_place){2 * tile + along % 2, 0, lane};
 }
 
-static LLVMValueRef constant(struct product *p, uint64_t value)
+static LLVMValueRef constant(struct cg_product *p, uint64_t value)
 {
     return cg_int(p->g, p->g->unit->i32, value);
 }
 
 /* Part of a register of 32 bits as an integer of 32, extended. */
-static LLVMValueRef integer_part(struct product *p, LLVMValueRef reg, unsigned part, unsigned bits, bool is_signed)
+static LLVMValueRef integer_part(struct cg_product *p, LLVMValueRef reg, unsigned part, unsigned bits, bool is_signed)
 {
     LLVMValueRef high = LLVMBuildShl(p->g->b, reg, constant(p, 32 - bits * (part + 1)), "");
     return LLVMBuildBinOp(p->g->b, is_signed ? LLVMAShr : LLVMLShr, high, constant(p, 32 - bits), "");
 }
 
-static LLVMValueRef convert_part(struct product *p, unsigned name, unsigned reg, unsigned part)
+LLVMValueRef cg_matrix_convert_part(struct cg_product *p, unsigned name, unsigned reg, unsigned part)
 {
     struct cg *g = p->g;
     LLVMValueRef whole = p->regs[name][reg];
@@ -129,16 +106,16 @@ static LLVMValueRef convert_part(struct product *p, unsigned name, unsigned reg,
     }
 }
 
-static LLVMValueRef converted(struct product *p, unsigned name, unsigned reg, unsigned part)
+static LLVMValueRef converted(struct cg_product *p, unsigned name, unsigned reg, unsigned part)
 {
     LLVMValueRef *place = &p->parts[name][reg][part];
     if (!*place)
-        *place = convert_part(p, name, reg, part);
+        *place = cg_matrix_convert_part(p, name, reg, part);
     return *place;
 }
 
 /* A vector whose lane l holds the element at places[l]. */
-static LLVMValueRef gather(struct product *p, unsigned name, const struct place *places)
+static LLVMValueRef gather(struct cg_product *p, unsigned name, const struct cg_matrix_place *places)
 {
     struct cg *g = p->g;
     LLVMTypeRef i32 = g->unit->i32;
@@ -162,17 +139,18 @@ static LLVMValueRef gather(struct product *p, unsigned name, const struct place 
     return all;
 }
 
-static LLVMValueRef gather_factor(struct product *p, unsigned name, const struct element *elements, unsigned k)
+static LLVMValueRef gather_factor(struct cg_product *p, unsigned name, const struct cg_matrix_element *elements,
+                                  unsigned k)
 {
-    struct place places[CG_LANES];
+    struct cg_matrix_place places[CG_LANES];
     for (unsigned lane = 0; lane < CG_LANES; lane++)
-        places[lane] = place_of_factor(p, name, name == MR_PTX_MATRIX_A ? elements[lane].row : elements[lane].col, k,
-                                       elements[lane].quad);
+        places[lane] = cg_matrix_place_of_factor(
+            p, name, name == MR_PTX_MATRIX_A ? elements[lane].row : elements[lane].col, k, elements[lane].quad);
     return gather(p, name, places);
 }
 
 /* sum + a * b. */
-static LLVMValueRef multiply_add(struct product *p, LLVMValueRef sum, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef multiply_add(struct cg_product *p, LLVMValueRef sum, LLVMValueRef a, LLVMValueRef b)
 {
     struct cg *g = p->g;
     if (p->op.type[MR_PTX_MATRIX_A] == MR_PTX_TYPE_B1) {
@@ -189,7 +167,7 @@ static LLVMValueRef multiply_add(struct product *p, LLVMValueRef sum, LLVMValueR
 /* Four bits of metadata for each lane's row, and more above them. A lane's register has those of four groups of two
  * rows, which are eight apart; for elements of 8 bits and less those of eight groups of one row, and the next lane
  * those of the row eight below. */
-static LLVMValueRef metadata_of(struct product *p, const struct element *elements, unsigned group)
+static LLVMValueRef metadata_of(struct cg_product *p, const struct cg_matrix_element *elements, unsigned group)
 {
     struct cg *g = p->g;
     LLVMValueRef from[CG_LANES], shift[CG_LANES];
@@ -207,14 +185,14 @@ static LLVMValueRef metadata_of(struct product *p, const struct element *element
 }
 
 /* Whether a bit of the metadata is set, for each lane. */
-static LLVMValueRef metadata_bit(struct product *p, LLVMValueRef metadata, unsigned bit)
+static LLVMValueRef metadata_bit(struct cg_product *p, LLVMValueRef metadata, unsigned bit)
 {
     LLVMValueRef alone = LLVMBuildAnd(p->g->b, metadata, constant(p, UINT64_C(1) << bit), "");
     return LLVMBuildICmp(p->g->b, LLVMIntNE, alone, constant(p, 0), "");
 }
 
 /* sum + the products of what is kept of a group. */
-static LLVMValueRef multiply_add_group(struct product *p, LLVMValueRef sum, const struct element *elements,
+static LLVMValueRef multiply_add_group(struct cg_product *p, LLVMValueRef sum, const struct cg_matrix_element *elements,
                                        unsigned group)
 {
     struct cg *g = p->g;
@@ -240,7 +218,7 @@ static LLVMValueRef multiply_add_group(struct product *p, LLVMValueRef sum, cons
 }
 
 /* sum + all products. */
-static LLVMValueRef multiply_add_all(struct product *p, LLVMValueRef sum, const struct element *elements)
+static LLVMValueRef multiply_add_all(struct cg_product *p, LLVMValueRef sum, const struct cg_matrix_element *elements)
 {
     if (p->op.group) {
         for (unsigned i = 0; i < mr_ptx_matrix_groups(&p->op); i++)
@@ -255,12 +233,12 @@ static LLVMValueRef multiply_add_all(struct product *p, LLVMValueRef sum, const 
 }
 
 /* A vector of results. Integers are added up first, so that saturation looks at the exact sum. */
-static LLVMValueRef results(struct product *p, const struct element *elements)
+static LLVMValueRef results(struct cg_product *p, const struct cg_matrix_element *elements)
 {
     struct cg *g = p->g;
-    struct place places[CG_LANES];
+    struct cg_matrix_place places[CG_LANES];
     for (unsigned lane = 0; lane < CG_LANES; lane++)
-        places[lane] = place_of_sum(p, MR_PTX_MATRIX_C, elements[lane]);
+        places[lane] = cg_matrix_place_of_sum(p, MR_PTX_MATRIX_C, elements[lane]);
     LLVMValueRef c = gather(p, MR_PTX_MATRIX_C, places);
     bool integers = p->work == g->unit->i32;
     LLVMValueRef sum = multiply_add_all(p, integers ? constant(p, 0) : c, elements);
@@ -270,13 +248,13 @@ static LLVMValueRef results(struct product *p, const struct element *elements)
 }
 
 /* Which element lies where in D, the other way round. */
-static void find_elements(const struct product *p, struct element elements[ROOM_REGS][2][CG_LANES])
+static void find_elements(const struct cg_product *p, struct cg_matrix_element elements[CG_MATRIX_REGS][2][CG_LANES])
 {
     for (unsigned quad = 0; quad < (p->op.quads ? 4 : 1); quad++)
         for (unsigned row = 0; row < p->op.m; row++)
             for (unsigned col = 0; col < p->op.n; col++) {
-                struct element e = {row, col, quad};
-                struct place at = place_of_sum(p, MR_PTX_MATRIX_D, e);
+                struct cg_matrix_element e = {row, col, quad};
+                struct cg_matrix_place at = cg_matrix_place_of_sum(p, MR_PTX_MATRIX_D, e);
                 elements[at.reg][at.part][at.lane] = e;
             }
 }
@@ -294,7 +272,7 @@ static LLVMValueRef register_place(struct cg *g, LLVMBuilderRef b, LLVMValueRef 
 
 /* A sum as f16, to the nearest. `.satfinite` of old wmma rounds a sum that began as f32 towards zero, so that none
  * overflows, and does nothing else: a sum that is infinite stays so. That is what hardware does. */
-static LLVMValueRef half_of_sum(struct product *p, LLVMValueRef sum)
+LLVMValueRef cg_matrix_half_of_sum(struct cg_product *p, LLVMValueRef sum)
 {
     struct cg *g = p->g;
     LLVMValueRef half = cg_float_to_half(g, sum);
@@ -305,10 +283,10 @@ static LLVMValueRef half_of_sum(struct product *p, LLVMValueRef sum)
     return LLVMBuildSub(g->b, half, LLVMBuildZExt(g->b, above, LLVMTypeOf(half), ""), "");
 }
 
-static void fill_function(struct product *p, LLVMValueRef fn)
+static void fill_function(struct cg_product *p, LLVMValueRef fn)
 {
     struct cg *g = p->g;
-    struct element elements[ROOM_REGS][2][CG_LANES];
+    struct cg_matrix_element elements[CG_MATRIX_REGS][2][CG_LANES];
     LLVMPositionBuilderAtEnd(g->b, LLVMAppendBasicBlockInContext(g->unit->context, fn, ""));
     for (unsigned name = 0; name < MR_PTX_MATRIX_D; name++) {
         LLVMTypeRef type = register_type(g, p->op.type[name]);
@@ -327,8 +305,8 @@ static void fill_function(struct product *p, LLVMValueRef fn)
     for (unsigned i = 0; i < p->op.regs[MR_PTX_MATRIX_D]; i++) {
         LLVMValueRef value = results(p, elements[i][0]);
         if (halves) {
-            LLVMValueRef low = cg_resize(g, half_of_sum(p, value), g->unit->i32, false);
-            LLVMValueRef high = cg_resize(g, half_of_sum(p, results(p, elements[i][1])), g->unit->i32, false);
+            LLVMValueRef low = cg_resize(g, cg_matrix_half_of_sum(p, value), g->unit->i32, false);
+            LLVMValueRef high = cg_resize(g, cg_matrix_half_of_sum(p, results(p, elements[i][1])), g->unit->i32, false);
             value = LLVMBuildOr(g->b, low, LLVMBuildShl(g->b, high, constant(p, 16), ""), "");
         }
         value = LLVMBuildBitCast(g->b, value, type, "");
@@ -354,15 +332,34 @@ static unsigned selector_of(const struct mr_ptx_inst *inst, const struct mr_ptx_
     return op->group ? (unsigned)inst->operands[5].value % mr_ptx_matrix_selectors(op) : 0;
 }
 
+void cg_matrix_name(const struct mr_ptx_inst *inst, const struct mr_ptx_matrix_op *op, char *name, size_t size)
+{
+    snprintf(name, size, "mr.matrix.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u", op->m, op->n, op->k, op->type[0],
+             op->type[1], op->type[2], op->type[3], (inst->flags & MR_PTX_FLAG_SATFINITE) != 0, inst->boolop,
+             inst->rounding, op->quads ? inst->layout[0] : 0, op->quads ? inst->layout[1] : 0, op->group,
+             selector_of(inst, op));
+}
+
+struct cg_product cg_matrix_product(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_matrix_op *op)
+{
+    struct cg_product p = {.g = g,
+                           .op = *op,
+                           .saturates = inst->flags & MR_PTX_FLAG_SATFINITE,
+                           .ands = inst->boolop == MR_PTX_BOOL_AND,
+                           .rounding = inst->rounding,
+                           .selector = selector_of(inst, op),
+                           .work = work_type(g->unit, op)};
+    p.transposed[MR_PTX_MATRIX_A] = inst->layout[0] == MR_PTX_LAYOUT_COL;
+    p.transposed[MR_PTX_MATRIX_B] = inst->layout[1] == MR_PTX_LAYOUT_ROW;
+    return p;
+}
+
 /* The function of a form: void (A, B, C, D). A sparse matrix's metadata lies behind A's registers. */
 static LLVMValueRef product_function(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_matrix_op *op)
 {
     struct cg_unit *unit = g->unit;
-    bool saturates = inst->flags & MR_PTX_FLAG_SATFINITE;
     char name[128];
-    snprintf(name, sizeof name, "mr.matrix.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u", op->m, op->n, op->k, op->type[0],
-             op->type[1], op->type[2], op->type[3], saturates, inst->boolop, inst->rounding,
-             op->quads ? inst->layout[0] : 0, op->quads ? inst->layout[1] : 0, op->group, selector_of(inst, op));
+    cg_matrix_name(inst, op, name, sizeof name);
     LLVMValueRef fn = LLVMGetNamedFunction(unit->module, name);
     if (fn)
         return fn;
@@ -375,15 +372,7 @@ static LLVMValueRef product_function(struct cg *g, const struct mr_ptx_inst *ins
     inner.fn = fn;
     inner.place = NULL;
     inner.now.lanes = CG_LANES;
-    struct product p = {.g = &inner,
-                        .op = *op,
-                        .saturates = saturates,
-                        .ands = inst->boolop == MR_PTX_BOOL_AND,
-                        .rounding = inst->rounding,
-                        .selector = selector_of(inst, op),
-                        .work = work_type(unit, op)};
-    p.transposed[MR_PTX_MATRIX_A] = inst->layout[0] == MR_PTX_LAYOUT_COL;
-    p.transposed[MR_PTX_MATRIX_B] = inst->layout[1] == MR_PTX_LAYOUT_ROW;
+    struct cg_product p = cg_matrix_product(&inner, inst, op);
     fill_function(&p, fn);
     LLVMDisposeBuilder(inner.b);
     return fn;
@@ -392,19 +381,24 @@ static LLVMValueRef product_function(struct cg *g, const struct mr_ptx_inst *ins
 /* Room for all four matrices, made once for a function. */
 static LLVMValueRef matrix_room(struct cg *g, unsigned name)
 {
-    LLVMTypeRef type = LLVMArrayType2(cg_vector_type(g->unit->i64, CG_LANES), MR_PTX_MATRIX_COUNT * ROOM_REGS);
+    LLVMTypeRef type = LLVMArrayType2(cg_vector_type(g->unit->i64, CG_LANES), MR_PTX_MATRIX_COUNT * CG_MATRIX_REGS);
     if (!g->memory.matrices) {
         g->memory.matrices = cg_slot(g, type, "matrices");
         LLVMSetAlignment(g->memory.matrices, 64);
-        g->memory.bytes += (uint64_t)MR_PTX_MATRIX_COUNT * ROOM_REGS * CG_LANES * 8;
+        g->memory.bytes += (uint64_t)MR_PTX_MATRIX_COUNT * CG_MATRIX_REGS * CG_LANES * 8;
     }
-    LLVMValueRef at[2] = {LLVMConstInt(g->unit->i32, 0, false), LLVMConstInt(g->unit->i32, name * ROOM_REGS, false)};
+    LLVMValueRef at[2] = {LLVMConstInt(g->unit->i32, 0, false),
+                          LLVMConstInt(g->unit->i32, name * CG_MATRIX_REGS, false)};
     return LLVMBuildInBoundsGEP2(g->b, type, g->memory.matrices, at, 2, "");
 }
 
 void cg_emit_product(struct cg *g, const struct mr_ptx_inst *inst)
 {
     struct mr_ptx_matrix_op op = mr_ptx_matrix_of(inst);
+    if (cg_matrix_has_lines(g, inst, &op)) {
+        cg_emit_product_of_lines(g, inst, &op);
+        return;
+    }
     LLVMValueRef fn = product_function(g, inst, &op), rooms[MR_PTX_MATRIX_COUNT];
     g->now.lanes = CG_LANES;
     for (unsigned name = 0; name < MR_PTX_MATRIX_COUNT; name++)

@@ -25,6 +25,7 @@ struct target {
     const char *cpu, *features; /* what LLVM is told */
     char *host_cpu, *host_features;
     bool wide; /* vectors of 512 bits, with masks, and multiplication of 64-bit integers in smaller ones */
+    bool pairs, bytes; /* as in struct cg_unit */
 };
 
 static pthread_once_t initialised = PTHREAD_ONCE_INIT;
@@ -75,6 +76,10 @@ static bool has_feature(const char *features, const char *name)
 static const char probe[] =
     "define <4 x i64> @masked(<4 x i64> %a) {\n  %r = mul <4 x i64> %a, %a\n  ret <4 x i64> %r\n}\n"
     "define <64 x i8> @bytes(<64 x i8> %a) #0 {\n  %r = add <64 x i8> %a, %a\n  ret <64 x i8> %r\n}\n"
+    "declare <4 x i32> @llvm.x86.sse2.pmadd.wd(<8 x i16>, <8 x i16>)\n"
+    "define <4 x i32> @pairs(<4 x i32> %s, <8 x i16> %a, <8 x i16> %b) {\n"
+    "  %p = call <4 x i32> @llvm.x86.sse2.pmadd.wd(<8 x i16> %a, <8 x i16> %b)\n"
+    "  %r = add <4 x i32> %s, %p\n  ret <4 x i32> %r\n}\n"
     "attributes #0 = { \"min-legal-vector-width\"=\"512\" \"prefer-vector-width\"=\"512\" }\n";
 
 /* Whether the instruction occurs with a register of that kind. */
@@ -100,6 +105,8 @@ static void probe_target(struct target *target)
         !LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &message, &assembly)) {
         const char *code = LLVMGetBufferStart(assembly);
         target->wide = has_line(code, "vpmullq", "%ymm") && has_line(code, "vpaddb", "%zmm");
+        target->pairs = target->wide || has_line(code, "vpaddb", "%ymm");
+        target->bytes = target->wide && strstr(code, "vpdpwssd") != NULL;
         LLVMDisposeMemoryBuffer(assembly);
     }
     LLVMDisposeMessage(message);
@@ -119,6 +126,8 @@ static void find_abilities(struct target *target, bool named)
     const char *features = target->features;
     target->wide = has_feature(features, "+avx512f") && has_feature(features, "+avx512bw") &&
                    has_feature(features, "+avx512vl") && has_feature(features, "+avx512dq");
+    target->pairs = has_feature(features, "+avx2");
+    target->bytes = target->wide && has_feature(features, "+avx512vnni");
 }
 #else
 static void find_abilities(struct target *target, bool named)
@@ -238,6 +247,8 @@ bool cg_machine_take(struct cg_unit *unit)
         return false;
     unit->machine = unit->taken->machine;
     unit->wide = unit->taken->target.wide;
+    unit->pairs = unit->taken->target.pairs;
+    unit->bytes = unit->taken->target.bytes;
     LLVMSetModuleDataLayout(unit->module, unit->taken->layout);
     LLVMSetTarget(unit->module, unit->taken->target.triple);
     return true;

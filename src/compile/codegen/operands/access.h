@@ -40,5 +40,7 @@ void cg_load_prefetch(struct cg *g, const struct cg_access *a);
 /* access_lanes.c: lane by lane, the address stepping or being any; all elements of a lane at once. */
 cg_access_way cg_load_stepwise, cg_load_scattered, cg_load_undivided, cg_store_stepwise, cg_store_scattered,
     cg_store_undivided;
+/* From one address to the other, 4 to 16 bytes a lane, of which nothing goes through registers. */
+void cg_copy_by_lane(struct cg *g, struct cg_access *to, struct cg_access *from);
 
 #endif

@@ -211,3 +211,16 @@ void cg_store_undivided(struct cg *g, struct cg_access *a)
     struct places places = places_of(g, a);
     store_by_lane(g, a, &places, write_undivided);
 }
+
+void cg_copy_by_lane(struct cg *g, struct cg_access *to, struct cg_access *from)
+{
+    struct places source = places_of(g, from), target = places_of(g, to);
+    LLVMTypeRef whole = undivided_type(g, from);
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->now.exec, &loop);
+    LLVMValueRef value = LLVMBuildLoad2(g->b, whole, cg_pointer(g, place_of(g, &source, loop.lane)), "");
+    LLVMSetAlignment(value, from->count * from->bytes);
+    LLVMSetAlignment(LLVMBuildStore(g->b, value, cg_pointer(g, place_of(g, &target, loop.lane))),
+                     to->count * to->bytes);
+    cg_lane_loop_end(g, &loop);
+}
