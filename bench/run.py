@@ -27,6 +27,7 @@ from kernel_tables import print_kernels, run_kernels
 from lanes import print_lanes, run_lanes
 from matrix import print_matrix, run_matrix
 from programs import HERE, build_by_hand, cell, run
+from real import print_real, run_real
 from start import print_start, run_start
 
 # name in the programs' output, label, goal in nanoseconds
@@ -279,6 +280,7 @@ PARTS = {
     "between": "blocks that wait for each other",
     "lanes": "arithmetic, textures, trees and structures",
     "matrix": "matrix instructions",
+    "programs": "small programs",
     "graphs": "graphs",
     "scale": "memory and growth",
     "load": "load",
@@ -404,6 +406,8 @@ def main() -> int:
                 ours[part], hand[part] = run_between(programs, folder)
             elif part == "lanes":
                 ours[part], hand[part] = run_lanes(programs, folder)
+            elif part == "programs":
+                ours[part], hand[part] = run_real(programs, folder)
             elif part == "matrix":
                 ours[part], hand[part] = run_matrix(programs, folder)
             elif part == "kernels":
@@ -427,6 +431,7 @@ def main() -> int:
         "between": lambda figures: print_between(figures, hand["between"]),
         "lanes": lambda figures: print_lanes(figures, hand["lanes"]),
         "matrix": lambda figures: print_matrix(figures, hand["matrix"]),
+        "programs": lambda figures: print_real(figures, hand["programs"]),
         "graphs": lambda figures: print_graphs(figures, nvidia),
         "scale": lambda figures: (print_scale(figures), print_pools(figures)),
         "load": print_load,

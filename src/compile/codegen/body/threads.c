@@ -3,6 +3,7 @@
 /*
  * The threads of a warp as it starts: which exist, what their tid is; its registers and masks.
  */
+#include "compile/codegen/basics/lines.h"
 #include "compile/codegen/body/body.h"
 #include "compile/codegen/body/dispatcher.h"
 
@@ -40,6 +41,25 @@ LLVMValueRef cg_bounded_tid(struct cg *g, unsigned axis, LLVMValueRef tid)
     return LLVMBuildAnd(g->b, tid, LLVMConstInt(g->unit->i32, bits, false), "tid");
 }
 
+/* A number by the block's size along an axis. Both are at most 1,024, so the product with 2^32 by the size, rounded up,
+ * is never too far off; it takes a fifth of a division's time, and each warp of a block with several rows divides. */
+static LLVMValueRef divided(struct cg *g, LLVMValueRef number, unsigned axis)
+{
+    LLVMTypeRef i64 = g->unit->i64;
+    LLVMValueRef *inverse = &g->launch.ntid_inverse[axis];
+    if (!*inverse) {
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+        LLVMPositionBuilderBefore(g->b, g->prologue.end);
+        LLVMValueRef size = LLVMBuildZExt(g->b, g->launch.ntid[axis], i64, "");
+        LLVMValueRef whole = LLVMBuildUDiv(g->b, LLVMConstInt(i64, UINT64_C(1) << 32, false), size, "");
+        *inverse = LLVMBuildAdd(g->b, whole, LLVMConstInt(i64, 1, false), "inverse");
+        LLVMPositionBuilderAtEnd(g->b, here);
+        cg_line_again(g);
+    }
+    LLVMValueRef product = LLVMBuildMul(g->b, LLVMBuildZExt(g->b, number, i64, ""), *inverse, "");
+    return LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, product, LLVMConstInt(i64, 32, false), ""), g->unit->i32, "");
+}
+
 /* tid from the number of the warp: see MR_SHAPE_LINEAR. The builder may go on in another block. */
 static void find_any_thread(struct cg *g)
 {
@@ -52,8 +72,8 @@ static void find_any_thread(struct cg *g)
         LLVMBasicBlockRef here = LLVMGetInsertBlock(b), later = cg_new_block(g, "row"), on = cg_new_block(g, "thread");
         LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, first, g->launch.ntid[0], ""), on, later);
         LLVMPositionBuilderAtEnd(b, later);
-        LLVMValueRef row = LLVMBuildUDiv(b, first, g->launch.ntid[0], "");
-        LLVMValueRef z = LLVMBuildUDiv(b, row, g->launch.ntid[1], "");
+        LLVMValueRef row = divided(g, first, 0);
+        LLVMValueRef z = divided(g, row, 1);
         LLVMValueRef found[3] = {LLVMBuildSub(b, first, LLVMBuildMul(b, row, g->launch.ntid[0], ""), ""),
                                  LLVMBuildSub(b, row, LLVMBuildMul(b, z, g->launch.ntid[1], ""), ""), z};
         LLVMBuildBr(b, on);
@@ -69,7 +89,7 @@ static void find_any_thread(struct cg *g)
         LLVMValueRef row =
             LLVMBuildMul(b, g->warp.number, LLVMConstInt(unit->i32, mr_flow_shape_rows(g->flow.shape), false), "");
         g->warp.tid[0] = LLVMConstInt(unit->i32, 0, false);
-        g->warp.tid[2] = LLVMBuildUDiv(b, row, g->launch.ntid[1], "tid.z");
+        g->warp.tid[2] = divided(g, row, 1);
         row = LLVMBuildSub(b, row, LLVMBuildMul(b, g->warp.tid[2], g->launch.ntid[1], ""), "tid.y");
         g->warp.tid[1] = row;
         return;
