@@ -65,84 +65,129 @@ static void store_plane(const struct mr_tensor *t, void *base, int64_t plane, do
                       true, from);
 }
 
-/* The window of an output: along each dimension, its first and last element inside of the image, and how many there
- * are, with the padding if that counts. */
+/* The window of an output, as the last dimensions of three: along each, its first and last element inside of the image;
+ * and how many elements there are, with the padding if that counts. The outputs are gone through in order, so that
+ * nothing has to be divided. */
 struct window {
-    int64_t first[3], end[3], count;
+    int64_t output[3], first[3], end[3], counted[3];
 };
 
-static struct window window_of(const struct mr_pool *p, int64_t output)
+/* Finds the window along dimension `i` of the image. */
+static void place_window(const struct mr_pool *p, struct window *w, int i)
 {
-    struct window w = {.count = 1};
-    for (int i = p->space - 1; i >= 0; i--) {
-        int64_t begin = output % p->y.dim[2 + i] * p->stride[i] - p->before[i], end = begin + p->window[i];
-        int64_t limit = p->x.dim[2 + i] + p->after[i];
-        output /= p->y.dim[2 + i];
-        w.first[i] = begin < 0 ? 0 : begin;
-        w.end[i] = end > p->x.dim[2 + i] ? p->x.dim[2 + i] : end;
-        if (p->mode == MR_POOL_AVERAGE_ALL)
-            w.count *= (end > limit ? limit : end) - begin;
-        else
-            w.count *= w.end[i] > w.first[i] ? w.end[i] - w.first[i] : 0;
-    }
-    for (int i = p->space; i < 3; i++)
-        w.end[i] = 1;
+    int to = 3 - p->space + i;
+    int64_t begin = w->output[to] * p->stride[i] - p->before[i], end = begin + p->window[i], size = p->x.dim[2 + i];
+    int64_t limit = size + p->after[i];
+    w->first[to] = begin < 0 ? 0 : begin;
+    w->end[to] = end > size ? size : end;
+    if (p->mode == MR_POOL_AVERAGE_ALL)
+        w->counted[to] = (end > limit ? limit : end) - begin;
+    else
+        w->counted[to] = w->end[to] > w->first[to] ? w->end[to] - w->first[to] : 0;
+}
+
+static struct window first_window(const struct mr_pool *p)
+{
+    struct window w = {.end = {1, 1, 1}, .counted = {1, 1, 1}};
+    for (int i = 0; i < p->space; i++)
+        place_window(p, &w, i);
     return w;
 }
 
-/* Sums the window of the plane x, or finds its largest element, whose place goes to *place; or adds `share` to all
- * elements of the window in `to`. */
-static double gather(const struct mr_pool *p, const struct window *w, const double *x, int64_t *place, double *to,
-                     double share)
+static void next_window(const struct mr_pool *p, struct window *w)
 {
-    int64_t d1 = p->space > 1 ? p->x.dim[3] : 1, d2 = p->space > 2 ? p->x.dim[4] : 1;
-    double sum = 0, most = -INFINITY;
-    *place = -1;
+    for (int i = p->space - 1; i >= 0; i--) {
+        int64_t *output = &w->output[3 - p->space + i];
+        bool inside = ++*output < p->y.dim[2 + i];
+        if (!inside)
+            *output = 0;
+        place_window(p, w, i);
+        if (inside)
+            break;
+    }
+}
+
+static int64_t counted(const struct window *w)
+{
+    return w->counted[0] * w->counted[1] * w->counted[2];
+}
+
+/* Where row (i, j) of the image begins. */
+static int64_t row_of(const struct mr_pool *p, int64_t i, int64_t j)
+{
+    int64_t width = p->x.dim[1 + p->space], height = p->space > 1 ? p->x.dim[p->space] : 1;
+    return (i * height + j) * width;
+}
+
+/* The place of the largest element of the window, -1 if the window is empty. A NaN is larger than any number. */
+static int64_t largest(const struct mr_pool *p, const struct window *w, const double *x)
+{
+    double most = -INFINITY;
+    int64_t place = -1;
     for (int64_t i = w->first[0]; i < w->end[0]; i++)
-        for (int64_t j = w->first[1]; j < w->end[1]; j++)
-            for (int64_t k = w->first[2]; k < w->end[2]; k++) {
-                int64_t at = (i * d1 + j) * d2 + k;
-                if (to) {
-                    to[at] += share;
-                    continue;
-                }
-                sum += x[at];
-                if (*place < 0 || x[at] > most || (x[at] != x[at] && most == most)) {
+        for (int64_t j = w->first[1]; j < w->end[1]; j++) {
+            int64_t row = row_of(p, i, j);
+            for (int64_t at = row + w->first[2]; at < row + w->end[2]; at++)
+                if (place < 0 || x[at] > most || (x[at] != x[at] && most == most)) {
                     most = x[at];
-                    *place = at;
+                    place = at;
                 }
-            }
-    return p->mode == MR_POOL_MAX ? most : sum;
+        }
+    return place;
+}
+
+static double sum_of(const struct mr_pool *p, const struct window *w, const double *x)
+{
+    double sum = 0;
+    for (int64_t i = w->first[0]; i < w->end[0]; i++)
+        for (int64_t j = w->first[1]; j < w->end[1]; j++) {
+            int64_t row = row_of(p, i, j);
+            for (int64_t at = row + w->first[2]; at < row + w->end[2]; at++)
+                sum += x[at];
+        }
+    return sum;
+}
+
+/* Adds `share` to all elements of the window. */
+static void spread(const struct mr_pool *p, const struct window *w, double *to, double share)
+{
+    for (int64_t i = w->first[0]; i < w->end[0]; i++)
+        for (int64_t j = w->first[1]; j < w->end[1]; j++) {
+            int64_t row = row_of(p, i, j);
+            for (int64_t at = row + w->first[2]; at < row + w->end[2]; at++)
+                to[at] += share;
+        }
 }
 
 static void forward(const struct mr_pool *p, int64_t plane, double *x, double *y, double *room)
 {
-    int64_t outputs = plane_size(&p->y), place;
+    int64_t outputs = plane_size(&p->y);
+    struct window w = first_window(p);
     load_plane(&p->x, p->x_at, plane, x);
-    for (int64_t o = 0; o < outputs; o++) {
-        struct window w = window_of(p, o);
-        double value = gather(p, &w, x, &place, NULL, 0);
-        y[o] = p->mode == MR_POOL_MAX ? value : w.count ? value / (double)w.count : 0;
+    for (int64_t o = 0; o < outputs; o++, next_window(p, &w)) {
+        int64_t count = counted(&w), place = p->mode == MR_POOL_MAX ? largest(p, &w, x) : -1;
+        if (p->mode == MR_POOL_MAX)
+            y[o] = place < 0 ? -INFINITY : x[place];
+        else
+            y[o] = count ? sum_of(p, &w, x) / (double)count : 0;
     }
     store_plane(&p->y, p->y_at, plane, p->alpha, p->beta, y, room);
 }
 
 static void backward(const struct mr_pool *p, int64_t plane, double *x, double *dy, double *dx, double *room)
 {
-    int64_t outputs = plane_size(&p->y), place;
+    int64_t outputs = plane_size(&p->y);
+    struct window w = first_window(p);
     if (p->mode == MR_POOL_MAX)
         load_plane(&p->x, p->x_at, plane, x);
     load_plane(&p->y, p->dy_at, plane, dy);
     memset(dx, 0, (size_t)plane_size(&p->dx) * sizeof *dx);
-    for (int64_t o = 0; o < outputs; o++) {
-        struct window w = window_of(p, o);
-        if (p->mode == MR_POOL_MAX) {
-            gather(p, &w, x, &place, NULL, 0);
-            if (place >= 0)
-                dx[place] += dy[o];
-        } else if (w.count) {
-            gather(p, &w, NULL, &place, dx, dy[o] / (double)w.count);
-        }
+    for (int64_t o = 0; o < outputs; o++, next_window(p, &w)) {
+        int64_t count = counted(&w), place = p->mode == MR_POOL_MAX ? largest(p, &w, x) : -1;
+        if (place >= 0)
+            dx[place] += dy[o];
+        else if (p->mode != MR_POOL_MAX && count)
+            spread(p, &w, dx, dy[o] / (double)count);
     }
     store_plane(&p->dx, p->dx_at, plane, p->alpha, p->beta, dx, room);
 }

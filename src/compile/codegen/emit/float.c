@@ -75,6 +75,18 @@ static void emit_contracted(struct cg *g, const struct mr_ptx_inst *inst, struct
     result(g, inst, cg_fma(g, a, b, c));
 }
 
+/* The result of a sum, whose last operand or, of two, whose first one too may show that it is not subnormal. */
+static void sum_result(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef value)
+{
+    bool fused = inst->op == MR_PTX_OP_FMA || inst->op == MR_PTX_OP_MAD;
+    bool sum = fused || inst->op == MR_PTX_OP_ADD || inst->op == MR_PTX_OP_SUB;
+    if (sum && (cg_flush_sum_is_normal(g, &inst->operands[fused ? 3 : 2]) ||
+                (!fused && cg_flush_sum_is_normal(g, &inst->operands[1]))))
+        normal_result(g, inst, value);
+    else
+        result(g, inst, value);
+}
+
 static void emit_two(struct cg *g, const struct mr_ptx_inst *inst, const char *name, LLVMOpcode op)
 {
     struct cg_contracted with = cg_contracted(g, inst);
@@ -83,7 +95,7 @@ static void emit_two(struct cg *g, const struct mr_ptx_inst *inst, const char *n
         return;
     }
     LLVMValueRef args[2] = {operand(g, inst, 1), operand(g, inst, 2)};
-    result(g, inst, arithmetic(g, inst, name, op, args, 2));
+    sum_result(g, inst, arithmetic(g, inst, name, op, args, 2));
 }
 
 /* mul.ftz.f32. The operands are flushed, so a large one leaves the other's size. */
@@ -238,7 +250,7 @@ bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst)
             result(g, inst, LLVMBuildFAdd(g->b, args[2], args[2], ""));
             return true;
         }
-        result(g, inst, arithmetic(g, inst, "fma", LLVMFAdd, args, 3));
+        sum_result(g, inst, arithmetic(g, inst, "fma", LLVMFAdd, args, 3));
         return true;
     }
     case MR_PTX_OP_SQRT: {

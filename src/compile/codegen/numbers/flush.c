@@ -8,7 +8,10 @@
  *   - a register that only ever gets flushed results, integers as floats, constants, and copies of such registers is
  *     *flushed*: as an operand it needs nothing;
  *   - a product of a flushed number with one of size 1 or more (or a NaN), a *large* register or constant, is zero or
- *     as large as that number.
+ *     as large as that number;
+ *   - a sum of any number, or of a product, with one of size 2^-76 or more is zero or larger than a subnormal number. A
+ *     product of two numbers that are not subnormal, if it is about as large as the other number, is a multiple of
+ *     2^-48 times that, and so is the sum. Polynomials have such a constant in each step.
  *
  * Hardware flushes a product that is below the least normal number before it is rounded. With AVX-512 the product
  * rounded towards zero tells; without, a double does, which holds it whole.
@@ -20,6 +23,7 @@
 #include <string.h>
 
 #define LEAST_NORMAL 0x1p-126
+#define LEAST_ADDEND 0x1p-76
 #define PART 16u             /* floats of a vector of 512 bits */
 #define TINY_CLASSES 0x26     /* of vfpclassps: subnormal numbers and zeros */
 #define TOWARDS_ZERO 11      /* of vmulps: and no exceptions */
@@ -136,6 +140,21 @@ unsigned cg_flush_known(const struct cg *g, const struct mr_ptx_operand *operand
     return operand->kind == MR_PTX_OPERAND_REG         ? g->regs.known[operand->reg]
            : operand->kind == MR_PTX_OPERAND_IMM_FLOAT ? known_of_constant(operand)
                                                        : 0;
+}
+
+bool cg_flush_sum_is_normal(const struct cg *g, const struct mr_ptx_operand *addend)
+{
+    if (addend->kind != MR_PTX_OPERAND_IMM_FLOAT)
+        return addend->kind == MR_PTX_OPERAND_REG && (g->regs.known[addend->reg] & CG_NUMBER_LARGE);
+    double number;
+    memcpy(&number, &addend->value, sizeof number);
+    if (addend->is_single) {
+        uint32_t bits = (uint32_t)addend->value;
+        float single;
+        memcpy(&single, &bits, sizeof single);
+        number = (double)single;
+    }
+    return fabs(number) >= LEAST_ADDEND;
 }
 
 /* ---- flushing ---- */

@@ -34,6 +34,8 @@ enum { CG_NUMBER_FLUSHED = 1, CG_NUMBER_LARGE = 2 };
 bool cg_flush_prepare(struct cg *g);
 /* CG_NUMBER_* of an operand of an f32 instruction. */
 unsigned cg_flush_known(const struct cg *g, const struct mr_ptx_operand *operand);
+/* Whether a sum of flushed numbers, or of a product of two and this addend, can't be subnormal. */
+bool cg_flush_sum_is_normal(const struct cg *g, const struct mr_ptx_operand *addend);
 LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value); /* subnormal -> signed zero */
 /* The f32 product of a and b, rounded to nearest or otherwise: zero of its sign where the product is subnormal before
  * it is rounded. */
