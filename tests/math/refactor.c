@@ -287,6 +287,8 @@ static void bad_input(void)
     OK(cusolverRfAnalyze(h));
     OK(cusolverRfRefactor(h));
     CHECK(cusolverRfSolve(h, order, order, 1, NULL, 1, value, 0) == CUSOLVER_STATUS_INVALID_VALUE);
+    CHECK(cusolverRfSolve(h, order, order, 1, NULL, 0, value, 1) == CUSOLVER_STATUS_INVALID_VALUE);
+    CHECK(cusolverRfSolve(h, order, order, 0, NULL, 1, value, 1) == CUSOLVER_STATUS_INVALID_VALUE);
     /* an element of A outside the factors' pattern */
     int two[] = {0, 1, 2}, across[] = {1, 0}, straight[] = {0, 1}, empty[] = {0, 0, 0};
     double pair[] = {1, 1};

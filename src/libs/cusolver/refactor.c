@@ -335,9 +335,10 @@ cusolverStatus_t mr_cusolver_RfBatchZeroPivot(const struct mr_form *form, cusolv
 }
 
 static cusolverStatus_t solve(const struct mr_form *form, cusolverRfHandle_t handle, const int *p, const int *q,
-                              int64_t sides, double *x, void *const *each, int64_t ld)
+                              int64_t sides, int64_t ldt, double *x, void *const *each, int64_t ld)
 {
-    ENTER(r->is_analyzed && p && q && (x || each) && sides >= 0 && sides <= INT_MAX && ld >= r->n && ld <= INT_MAX);
+    ENTER(r->is_analyzed && p && q && (x || each) && sides > 0 && sides <= INT_MAX && ld >= r->n && ld <= INT_MAX);
+    MR_CHECK(form, ldt >= r->n); /* of memory that is not needed: checked as on hardware */
     cusolverStatus_t status = wait(form); /* for the orders */
     if (status != CUSOLVER_STATUS_SUCCESS)
         return status;
@@ -351,16 +352,14 @@ cusolverStatus_t mr_cusolver_RfSolve(const struct mr_form *form, cusolverRfHandl
                                      int64_t nrhs, void *Temp, int64_t ldt, void *XF, int64_t ldxf)
 {
     (void)Temp;
-    (void)ldt;
-    return solve(form, handle, P, Q, nrhs, XF, NULL, ldxf);
+    return solve(form, handle, P, Q, nrhs, ldt, XF, NULL, ldxf);
 }
 
 cusolverStatus_t mr_cusolver_RfBatchSolve(const struct mr_form *form, cusolverRfHandle_t handle, int *P, int *Q,
                                           int64_t nrhs, void *Temp, int64_t ldt, void *const *XF_array, int64_t ldxf)
 {
     (void)Temp;
-    (void)ldt;
-    return solve(form, handle, P, Q, nrhs, NULL, XF_array, ldxf);
+    return solve(form, handle, P, Q, nrhs, ldt, NULL, XF_array, ldxf);
 }
 
 /* ---- the factors ---- */
