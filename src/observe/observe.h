@@ -101,6 +101,8 @@ enum mr_access_how {
                                   multiple of its size. `first` is 0 if the address is not known */
     MR_ACCESS_WAY = 256, /* with FIRST: what was read said which way the thread went, by a branch; */
     MR_ACCESS_PLACE = 512, /* at which address it accessed memory */
+    MR_ACCESS_PAST_GRIDS = 1024, /* of a kernel: by code that may have waited for the grids before
+                                    (griddepcontrol.wait); other code of a launch that may overlap has not */
     MR_ACCESS_FIRST = 128, /* of a kernel, with READ: bytes that it read before it wrote them, if ever it did. Such
                               boxes come before all others of the kernel, which hold these bytes again. One of no bytes
                               that is ROUGH says that some are missing, because memory was short */

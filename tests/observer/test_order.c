@@ -45,6 +45,14 @@ bool obs_generation_at(uintptr_t address, uint64_t call, struct obs_generation_v
     return address >> 32 != 0;
 }
 
+bool obs_generation_kind_at(uintptr_t address, uint64_t call, enum mr_allocation_kind *kind)
+{
+    struct obs_generation_view view;
+    bool found = obs_generation_at(address, call, &view);
+    *kind = view.kind;
+    return found;
+}
+
 uint64_t obs_generation_made(struct obs_operation *operation, enum mr_allocation_kind kind, uintptr_t base, size_t size)
 {
     (void)kind;
@@ -223,6 +231,21 @@ static struct obs_operation *launch(uintptr_t stream)
     struct mr_params_cuLaunchKernel params = {.hStream = (CUstream)stream};
     enter(MR_CALL_cuLaunchKernel, &params);
     struct obs_operation *operation = bound(stream, MR_OBSERVED_KERNEL);
+    leave(CUDA_SUCCESS);
+    obs_order_end(&last);
+    return operation;
+}
+
+/* A launch that may overlap with the kernel in front of it; *early: what it does before it waits for that. */
+static struct obs_operation *launch_early(uintptr_t stream, struct obs_operation **early)
+{
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                   .value.programmaticStreamSerializationAllowed = 1};
+    CUlaunchConfig config = {.hStream = (CUstream)stream, .attrs = &attribute, .numAttrs = 1};
+    struct mr_params_cuLaunchKernelEx params = {.config = &config};
+    enter(MR_CALL_cuLaunchKernelEx, &params);
+    struct obs_operation *operation = bound(stream, MR_OBSERVED_KERNEL);
+    obs_operation_drop(obs_order_of_work(&last, false, early));
     leave(CUDA_SUCCESS);
     obs_order_end(&last);
     return operation;
@@ -528,6 +551,40 @@ static struct obs_operation *value(bool writes, uintptr_t stream, uint64_t addre
     struct obs_operation *operation = bound(stream, MR_OBSERVED_MEMORY_OP);
     leave(CUDA_SUCCESS);
     return operation;
+}
+
+static void dependent_kernels_overlap(void **state)
+{
+    (void)state;
+    struct obs_operation *early, *next_early, *none;
+    uintptr_t stream = new_stream(false), other = new_stream(false), event = new_event();
+    struct obs_operation *first = launch_early(stream, &none);
+    assert_null(none); /* there is no kernel in front of it */
+    struct obs_operation *a = launch(stream), *b = launch_early(stream, &early);
+    assert_non_null(early);
+    assert_true(obs_comes_after(b, a) && obs_comes_after(b, early) && obs_comes_after(a, first));
+    assert_true(obs_comes_after(early, first));
+    assert_false(obs_comes_after(early, a) || obs_comes_after(a, early) || obs_comes_after(early, b));
+    struct obs_operation *c = launch_early(stream, &next_early);
+    assert_non_null(next_early);
+    assert_false(obs_comes_after(next_early, b) || obs_comes_after(next_early, early));
+    assert_true(obs_comes_after(next_early, a) && obs_comes_after(c, early) && obs_comes_after(c, b));
+    assert_true(obs_comes_after(launch(stream), next_early));
+    assert_false(obs_comes_after(launch(other), early));
+    record(event, stream);
+    wait(other, event);
+    assert_true(obs_comes_after(launch(other), early) && obs_comes_after(launch(other), next_early));
+    /* Behind anything but a kernel, or a record, it overlaps with nothing. */
+    launch_early(stream, &none);
+    assert_null(none);
+    CALL(cuStreamSynchronize, (CUstream)stream);
+    struct obs_operation *last_one = launch(stream), *after = launch_early(stream, &early);
+    assert_true(obs_comes_after(early, c) && !obs_comes_after(early, last_one) && obs_comes_after(after, last_one));
+    /* What the host knows to be done, the early part comes after as well. */
+    struct obs_operation *d = launch(stream);
+    CALL(cuStreamSynchronize, (CUstream)stream);
+    launch_early(stream, &early);
+    assert_true(obs_comes_after(early, d));
 }
 
 static void values_release_and_acquire(void **state)
@@ -872,6 +929,7 @@ int main(void)
         cmocka_unit_test(frees_wait_by_luck),
         cmocka_unit_test(mappings_come_and_go_with_the_host),
         cmocka_unit_test(values_release_and_acquire),
+        cmocka_unit_test(dependent_kernels_overlap),
         cmocka_unit_test(host_functions_tell_the_host),
         cmocka_unit_test(graphs_have_their_edges),
         cmocka_unit_test(bodies_run_again),

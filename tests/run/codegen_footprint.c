@@ -28,6 +28,9 @@ static unsigned char *buffer, *wanted, *noted, *first;
 static unsigned boxes;
 /* What reads in each page of the buffer decide, of those that come first: MR_ACCESS_WAY, MR_ACCESS_PLACE. */
 static uint32_t decided[ROOM / 4096];
+/* By which code each page of the buffer was touched: 1 by some that is surely before griddepcontrol.wait, 2 by other.
+ */
+static unsigned past[ROOM / 4096];
 static bool rough;
 /* Bytes of other memory that were noted: by how. */
 static uint64_t others[16];
@@ -48,6 +51,8 @@ static void take(const struct mr_access *box, const struct mr_site *site)
         return;
     }
     assert_true(site->line > 3);
+    if (box->first - (uintptr_t)buffer < ROOM)
+        past[(box->first - (uintptr_t)buffer) / 4096] |= box->how & MR_ACCESS_PAST_GRIDS ? 2 : 1;
     assert_true(box->width > 0 && box->rows > 0 && (box->rows == 1 || box->pitch > box->width));
     for (size_t row = 0; row < box->rows; row++)
         for (size_t i = 0; i < box->width; i++) {
@@ -65,6 +70,7 @@ static void begin(void)
     memset(noted, 0, ROOM);
     memset(first, 0, ROOM);
     memset(decided, 0, sizeof decided);
+    memset(past, 0, sizeof past);
     memset(others, 0, sizeof others);
     boxes = 0;
     rough = false;
@@ -547,12 +553,52 @@ static void test_first(void **state)
     rig_close(rig);
 }
 
+/* --- Before and behind griddepcontrol.wait -------------------------------------------------- */
+
+static const char grids_ptx[] =
+    HEAD ".func helper\n{\ngriddepcontrol.wait; ret;\n}\n"
+         /* By pages: before; in a way that waits; where ways meet; in a loop that waits at its end; behind it. */
+         ".visible .entry ways(.param .u64 to)\n{\n"
+         ".reg .u32 %r<4>; .reg .u64 %d<4>; .reg .pred %p;\n"
+         "ld.param.u64 %d1, [to]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2;\n"
+         "st.global.u32 [%d3], %r1; setp.gt.u32 %p, %r1, 7; @%p bra MEET;\n"
+         "griddepcontrol.wait; st.global.u32 [%d3+4096], %r1;\n"
+         "MEET: st.global.u32 [%d3+8192], %r1; mov.u32 %r2, 0;\n"
+         "LOOP: st.global.u32 [%d3+12288], %r2; griddepcontrol.wait; add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 3;\n"
+         "@%p bra LOOP;\nst.global.u32 [%d3+16384], %r1; ret;\n}\n"
+         ".visible .entry by_call(.param .u64 to)\n{\n"
+         ".reg .u32 %r<4>; .reg .u64 %d<4>;\n"
+         "ld.param.u64 %d1, [to]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2;\n"
+         "st.global.u32 [%d3], %r1; call helper; st.global.u32 [%d3+4096], %r1; ret;\n}\n"
+         ".visible .entry never(.param .u64 to)\n{\n"
+         ".reg .u32 %r<4>; .reg .u64 %d<4>;\n"
+         "ld.param.u64 %d1, [to]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2;\n"
+         "st.global.u32 [%d3], %r1; griddepcontrol.launch_dependents; st.global.u32 [%d3+4096], %r1; ret;\n}\n";
+
+static void test_grids(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned past[5];
+    } kernels[] = {{"ways", {1, 2, 2, 2, 2}}, {"by_call", {1, 2}}, {"never", {1, 1}}};
+    uint64_t to = (uint64_t)(uintptr_t)buffer;
+    struct rig *rig = rig_open(grids_ptx);
+    FOR_VARIANTS
+        for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+            begin();
+            rig_run(rig, kernels[i].name, 1, 64, &to, sizeof to);
+            assert_memory_equal(past, kernels[i].past, sizeof kernels[i].past);
+        }
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams), cmocka_unit_test(test_columns),  cmocka_unit_test(test_scatter),
         cmocka_unit_test(test_async),   cmocka_unit_test(test_matrices), cmocka_unit_test(test_any),
-        cmocka_unit_test(test_first),
+        cmocka_unit_test(test_first),   cmocka_unit_test(test_grids),
     };
     int failed = cmocka_run_group_tests(tests, set_up, tear_down);
     mr_observing = MR_OBSERVE_FIRST;

@@ -137,6 +137,14 @@ static void advise_streams(const struct mr_finding *finding, char *missing, char
     const struct mr_side *earlier = &finding->earlier, *later = &finding->later;
     struct words first = words_of(earlier), second = words_of(later);
     const struct mr_side *apart = apart_from_legacy(earlier, later);
+    if (later->overlaps && (same_stream(earlier, later) || earlier->work == later->work)) {
+        MISSING("%s may begin before %s in front of it has ended (programmatic dependent launch), and does not wait "
+                "for it before it %s the bytes",
+                second.noun, first.noun, touches(later));
+        ADVICE("call cudaGridDependencySynchronize() (griddepcontrol.wait) in the later kernel before it %s them",
+               touches(later));
+        return;
+    }
     if (earlier->node && later->node && earlier->work == later->work) {
         MISSING("the graph has no path of edges between the nodes of %s and %s", first.noun, second.noun);
         ADVICE("add an edge to the graph, so that one of the two nodes depends on the other");

@@ -102,6 +102,7 @@ struct mr_side {
     const char *kernel; /* of a kernel: its mangled name; else NULL */
     uint32_t place; /* of a kernel: where in its source (mr_observed_driver.place); 0: not known */
     uint32_t how; /* enum mr_access_how */
+    bool overlaps; /* a kernel that may begin before the one in front of it has ended, before it waits for that one */
 };
 
 enum mr_allocation_kind {

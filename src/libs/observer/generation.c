@@ -428,6 +428,18 @@ bool obs_generation_at(uintptr_t address, uint64_t call, struct obs_generation_v
     return found != NULL;
 }
 
+bool obs_generation_kind_at(uintptr_t address, uint64_t call, enum mr_allocation_kind *kind)
+{
+    pthread_rwlock_rdlock(&lock);
+    const struct obs_generation *found = (const struct obs_generation *)obs_span_lowest(current, address, address + 1);
+    if (!found || found->asked > call)
+        found = latest_aside(address, call, NULL);
+    if (found)
+        *kind = found->history.kind;
+    pthread_rwlock_unlock(&lock);
+    return found != NULL;
+}
+
 bool obs_generation_below(uintptr_t address, struct obs_generation_view *out)
 {
     pthread_rwlock_rdlock(&lock);

@@ -71,6 +71,8 @@ struct obs_generation_view {
 
 /* The generation at this address for a call with this number (UINT64_MAX: the latest). False: none. */
 bool obs_generation_at(uintptr_t address, uint64_t call, struct obs_generation_view *out);
+/* Its kind alone, which is quick. */
+bool obs_generation_kind_at(uintptr_t address, uint64_t call, enum mr_allocation_kind *kind);
 
 /* The latest generation that begins at or below this address, whether or not it reaches it: for telling by how much an
  * access was outside. False: none. */

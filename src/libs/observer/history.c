@@ -9,6 +9,7 @@
 #include "base/mutex.h"
 #include "libs/observer/advice.h"
 #include "libs/observer/found.h"
+#include "libs/observer/late.h"
 
 struct note {
     struct obs_span span; /* first: a span is its note */
@@ -126,6 +127,31 @@ void obs_history_free(struct obs_history *history)
     pthread_mutex_destroy(&history->lock);
 }
 
+size_t obs_history_writers(struct obs_history *history, uintptr_t first, uintptr_t end, struct obs_operation *out[],
+                           size_t most)
+{
+    struct obs_span *spans[AT_ONCE];
+    struct obs_shape word = obs_shape_run(first, end);
+    struct obs_run run;
+    size_t count = 0;
+    pthread_mutex_lock(&history->lock);
+    size_t found = obs_span_collect(history->notes, first, end, spans, AT_ONCE);
+    for (size_t i = 0; i < found && i < AT_ONCE && count < most; i++) {
+        struct note *note = (struct note *)spans[i];
+        if (note->how & MR_ACCESS_WRITE && obs_shape_meet(&note->shape, &word, &run))
+            out[count++] = obs_operation_keep(note->operation);
+    }
+    pthread_mutex_unlock(&history->lock);
+    return count;
+}
+
+/* By clocks, or by late edges. */
+static bool comes_after(const struct obs_operation *later, const struct obs_operation *earlier)
+{
+    return obs_comes_after(later, earlier) ||
+           (__builtin_expect(obs_late_edges != 0, 0) && obs_late_comes_after(later, earlier));
+}
+
 /* How an operation lies to one that was noted before. */
 enum relation { UNRELATED, AFTER, AFTER_BY_LUCK, BEFORE, BEFORE_BY_LUCK };
 
@@ -135,6 +161,8 @@ static enum relation relation_of(const struct obs_operation *now, const struct o
         return obs_comes_after_by_luck(now, noted) ? AFTER_BY_LUCK : AFTER;
     if (obs_comes_after(noted, now))
         return obs_comes_after_by_luck(noted, now) ? BEFORE_BY_LUCK : BEFORE;
+    if (__builtin_expect(obs_late_edges != 0, 0))
+        return obs_late_comes_after(now, noted) ? AFTER : obs_late_comes_after(noted, now) ? BEFORE : UNRELATED;
     return UNRELATED;
 }
 
@@ -190,8 +218,8 @@ static void report_end(const struct obs_history *history, const struct obs_opera
                        const struct obs_touched *touched, const struct obs_told *told)
 {
     const struct obs_operation *ended = history->ended;
-    bool after = obs_comes_after(user, ended);
-    if (!after && obs_comes_after(ended, user) && !obs_comes_after_by_luck(ended, user))
+    bool after = comes_after(user, ended);
+    if (!after && comes_after(ended, user) && !obs_comes_after_by_luck(ended, user))
         return;
     bool asked_later = user->side.number > ended->side.number;
     if (history->kind == MR_ALLOCATION_REGISTERED && (after || asked_later))

@@ -65,6 +65,10 @@ void obs_history_touch(struct obs_history *history, struct obs_operation *operat
 /* The operation ends the allocation: reports what it doesn't come after. Only the first end counts. */
 void obs_history_end(struct obs_history *history, struct obs_operation *operation, const struct obs_told *told);
 
+/* The operations of notes that say that some of the bytes were written, kept for the caller; `most` at most. */
+size_t obs_history_writers(struct obs_history *history, uintptr_t first, uintptr_t end, struct obs_operation *out[],
+                           size_t most);
+
 /* Forgets all notes. */
 void obs_history_forget(struct obs_history *history);
 

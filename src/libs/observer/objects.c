@@ -266,6 +266,9 @@ void obs_stream_end(struct obs_stream *stream)
         *luck = obs_clock_join(*luck, stream->solid.before[OBS_EDGES_ALL]);
         *luck = obs_clock_with(*luck, stream->solid.timeline, stream->solid.tick);
     }
+    for (int i = 0; i < 2; i++)
+        if (stream->overlap[i])
+            obs_timeline_give(stream->overlap[i], stream->overlaps, stream->now.timeline, stream->now.tick);
     if (stream->now.timeline)
         obs_timeline_give(stream->now.timeline, stream->now.tick, stream->now.timeline, stream->now.tick);
     obs_point_clear(&stream->now);

@@ -89,6 +89,7 @@ static void wait_by(struct obs_stream *stream, const struct obs_point *point, en
 
 void obs_order_wait(struct obs_stream *stream, const struct obs_point *point)
 {
+    stream->behind_kernel = false;
     wait_by(stream, point, OBS_EDGES_DOCUMENTED);
 }
 
@@ -170,6 +171,7 @@ struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, 
     else if (solid && stream->blocking)
         take_from_legacy(stream);
     stream->now.tick++;
+    stream->behind_kernel = false;
     struct obs_operation *operation = at_point(&stream->now, stream->now.tick, stamp);
     if (early && alone.timeline &&
         (alone.before[0] != stream->now.before[0] || alone.before[1] != stream->now.before[1]))
@@ -185,6 +187,50 @@ struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, 
         }
     }
     list_as_unknown(stream);
+    return operation;
+}
+
+/* What the kernel does before it waits for the one in front of it, which is the stream's latest work. The early part
+ * comes after all that the stream knew but that kernel, and is known outside as a part of the work at `tick`. */
+static struct obs_operation *early_part(struct obs_stream *stream, const struct obs_operation *kernel, uint64_t before,
+                                        uint64_t tick)
+{
+    uint32_t *timeline = &stream->overlap[stream->overlaps++ % 2];
+    struct obs_operation *early = obs_operation_new();
+    if (!*timeline)
+        *timeline = obs_timeline_new();
+    if (!early || !*timeline) {
+        obs_operation_drop(early);
+        return NULL;
+    }
+    early->timeline = *timeline;
+    atomic_store_explicit(&early->tick, stream->overlaps, memory_order_relaxed);
+    early->lane = kernel->lane;
+    early->lane_tick = kernel->lane_tick;
+    early->launch = stream->now.timeline;
+    early->launch_tick = tick;
+    early->two = kernel->two;
+    for (int i = 0; i <= obs_edges_apart; i++) {
+        early->before[i] = obs_clock_keep(kernel->before[i]);
+        if (before)
+            early->before[i] = obs_clock_with(early->before[i], stream->now.timeline, before);
+    }
+    return early;
+}
+
+struct obs_operation *obs_order_kernel(struct obs_stream *stream, uint64_t stamp, bool overlaps,
+                                       struct obs_operation **early)
+{
+    bool is_apart = overlaps && stream->behind_kernel;
+    uint64_t before = stream->kernel_before, tick = stream->now.tick;
+    *early = NULL;
+    if (is_apart)
+        stream->now.tick++; /* the early part's */
+    struct obs_operation *operation = obs_order_work(stream, stamp, true, NULL);
+    if (is_apart && operation)
+        *early = early_part(stream, operation, before, tick + 1);
+    stream->behind_kernel = true;
+    stream->kernel_before = tick;
     return operation;
 }
 
@@ -245,15 +291,16 @@ void obs_order_returns(struct obs_operation *host)
 
 void obs_order_record(struct obs_stream *stream, struct obs_point *out)
 {
-    take_from_host(stream);
-    obs_point_set(out, &stream->now);
-    if (stream->kind == MR_STREAM_LEGACY)
-        join_blocking(stream->context, out->before);
+    stream->behind_kernel = false;
+    obs_order_of_stream(stream, out);
 }
 
 void obs_order_of_stream(struct obs_stream *stream, struct obs_point *out)
 {
-    obs_order_record(stream, out);
+    take_from_host(stream);
+    obs_point_set(out, &stream->now);
+    if (stream->kind == MR_STREAM_LEGACY)
+        join_blocking(stream->context, out->before);
 }
 
 void obs_order_of_context(struct obs_context *context, struct obs_point *out)

@@ -41,6 +41,11 @@ void obs_order_function_begins(const struct obs_operation *function);
 struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, bool solid,
                                      struct obs_operation **early);
 
+/* As obs_order_work, for a kernel. `overlaps`: it may begin before the kernel in front of it has ended, if that is the
+ * stream's latest work. `early` is then given an operation for what it does before it waits for that one, else NULL. */
+struct obs_operation *obs_order_kernel(struct obs_stream *stream, uint64_t stamp, bool overlaps,
+                                       struct obs_operation **early);
+
 /* The host itself inside of a call. Nothing comes after it until obs_order_returns. */
 struct obs_operation *obs_order_host(uint64_t stamp);
 /* As obs_order_host, for a free that hardware lets wait for all work of the context. */

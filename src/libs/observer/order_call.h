@@ -129,6 +129,15 @@ void obs_map_leave(struct obs_call *call);
 void obs_unmap_enter(struct obs_call *call);
 void obs_values_enter(struct obs_call *call);              /* order_values.c */
 void obs_values_leave(struct obs_call *call);
+/* The operation has ended; if it was a wait for a value that no stream has written, the host may have. With the lock.
+ */
+void obs_values_ended(const struct obs_operation *operation);
+/* The words of such waits of the operation, `most` at most. Without the lock. */
+size_t obs_values_waited(const struct obs_operation *operation, uint64_t addresses[], size_t most);
+/* The operation, no write of a value by a stream, has written these: waits for one of their words come after it.
+ * Without the lock. `obs_values_open`: 0 if there are no such waits. */
+void obs_values_written(const struct obs_operation *operation, const struct mr_access *boxes, size_t count);
+extern _Atomic uint32_t obs_values_open;
 void obs_instantiate_leave(struct obs_call *call);         /* order_graph.c */
 void obs_exec_end_enter(struct obs_call *call);
 void obs_node_added_leave(struct obs_call *call);
@@ -143,8 +152,10 @@ void obs_run_before(const struct obs_call *call, struct obs_stream *stream);
 struct obs_run *obs_run_new(struct obs_call *call, struct obs_stream *stream, struct obs_operation *launch);
 /* Behind that, without the lock: what the run's nodes allocate and free. */
 void obs_run_tell_memory(struct obs_run *run);
-/* The operation of a step that begins, or has begun; kept for the caller; NULL: memory is short. Without the lock. */
-struct obs_operation *obs_run_step(struct obs_run *run, const struct mr_observed_work *work, bool begins);
+/* The operation of a step that begins, or has begun; kept for the caller; NULL: memory is short. *early: of a kernel,
+ * what it does before it waits for those that it may overlap with, kept too; NULL: there are none. Without the lock. */
+struct obs_operation *obs_run_step(struct obs_run *run, const struct mr_observed_work *work, bool begins,
+                                   struct obs_operation **early);
 void obs_run_end(struct obs_run *run);
 
 enum mr_side_what obs_side_of(enum mr_observed_kind kind);
@@ -155,7 +166,8 @@ void obs_order_enter(struct mr_observed_call *call);
 void obs_order_leave(struct mr_observed_call *call, CUresult status);
 void obs_order_bind(const struct mr_observed_work *work);
 void obs_order_end(const struct mr_observed_work *work);
-/* The operation of a work or step, kept for the caller; *early: what a pinned source is read by, kept too, or NULL.
+/* The operation of a work or step, kept for the caller; *early: what a pinned source is read by, or what a kernel does
+ * that may overlap with those before it, before it waits for them; kept too, or NULL.
  * NULL: nothing is known of it. */
 struct obs_operation *obs_order_of_work(const struct mr_observed_work *work, bool begins, struct obs_operation **early);
 

@@ -14,10 +14,10 @@ enum side { DEVICE, PAGEABLE, PINNED, MANAGED };
 
 static enum side side_of(uint64_t address)
 {
-    struct obs_generation_view view;
-    if (!obs_generation_at((uintptr_t)address, UINT64_MAX, &view))
+    enum mr_allocation_kind kind;
+    if (!obs_generation_kind_at((uintptr_t)address, UINT64_MAX, &kind))
         return PAGEABLE;
-    switch (view.kind) {
+    switch (kind) {
     case MR_ALLOCATION_PINNED:
     case MR_ALLOCATION_REGISTERED:
         return PINNED;

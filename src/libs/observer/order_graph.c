@@ -4,14 +4,17 @@
  * A step comes after the steps that its edges name and after all that the launch comes after. Its operation is made
  * when it begins, since all that come before it have begun by then. Nodes that don't begin (empty ones, those that are
  * off) pass on what they come after. A body of a conditional node that begins again comes after all that it did the
- * time before. Launches of one executable graph are in order, in whichever streams they are. */
+ * time before. Launches of one executable graph are in order, in whichever streams they are.
+ *
+ * A kernel with a programmatic edge to it has an early part, an operation of its own: until it waits for the kernel at
+ * the edge's other end, it comes after what that one comes after. Its later part comes after both. */
 #include <stdlib.h>
 
 #include "libs/observer/order_call.h"
 #include "libs/observer/plan.h"
 
 struct state {
-    struct obs_operation *operation;
+    struct obs_operation *operation, *early; /* early: before it waits for those that it may overlap with, or NULL */
     const struct obs_clock *passed[OBS_EDGES_KINDS];   /* of a node without an operation: what it comes after */
     const struct obs_clock *acquired[OBS_EDGES_KINDS]; /* of a wait node: what its event stood for at the launch */
     const struct obs_clock *again[OBS_EDGES_KINDS];    /* of a conditional node: what its bodies did before */
@@ -52,6 +55,18 @@ static void drop(const struct obs_clock *clocks[OBS_EDGES_KINDS])
 }
 
 static void go_after(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS]);
+static void go_before(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS]);
+
+/* What the node's edges lead from; `early`: as far as it comes before the node waits for what it may overlap with. */
+static void go_edges(struct obs_run *run, uint32_t index, bool early, const struct obs_clock *to[OBS_EDGES_KINDS])
+{
+    const struct obs_plan_node *node = &run->plan->node[index];
+    for (uint32_t i = 0; i < node->before_count; i++)
+        if (node->edge[i] == OBS_EDGE_PLAIN || (node->edge[i] == OBS_EDGE_PROGRAMMATIC && !early))
+            go_after(run, node->before[i], to);
+        else
+            go_before(run, node->before[i], to);
+}
 
 /* Adds what the node comes after. A search comes to a node by many ways, and adds it once. */
 static void go_before(struct obs_run *run, uint32_t index, const struct obs_clock *to[OBS_EDGES_KINDS])
@@ -60,8 +75,7 @@ static void go_before(struct obs_run *run, uint32_t index, const struct obs_cloc
     if (run->state[index].seen_before == run->search)
         return;
     run->state[index].seen_before = run->search;
-    for (uint32_t i = 0; i < node->before_count; i++)
-        go_after(run, node->before[i], to);
+    go_edges(run, index, false, to);
     if (node->before_count == 0) {
         if (node->owner == OBS_NO_NODE) {
             add(to, run->start.before);
@@ -118,10 +132,10 @@ static void add_after(struct obs_run *run, uint32_t index, const struct obs_cloc
     run->search = outer;
 }
 
-static struct obs_operation *step_new(struct obs_run *run, uint32_t index)
+/* An operation at the next tick of a chain, which belongs to the run; what it comes after isn't said yet. */
+static struct obs_operation *at_chain(struct obs_run *run, uint32_t index, uint32_t chain)
 {
     struct obs_plan *plan = run->plan;
-    uint32_t chain = plan->node[index].chain;
     struct obs_operation *operation = obs_operation_new();
     if (!plan->timeline[chain])
         plan->timeline[chain] = obs_timeline_take(obs_lane_here(), &plan->tick[chain]);
@@ -129,7 +143,6 @@ static struct obs_operation *step_new(struct obs_run *run, uint32_t index)
         obs_order_short = true;
         return NULL;
     }
-    add_before(run, index, operation->before);
     operation->timeline = plan->timeline[chain];
     atomic_store(&operation->tick, ++plan->tick[chain]);
     operation->lane = run->launch->lane;
@@ -140,7 +153,36 @@ static struct obs_operation *step_new(struct obs_run *run, uint32_t index)
     operation->side = run->launch->side;
     operation->side.what = MR_SIDE_GRAPH;
     operation->side.node = plan->node[index].handle;
+    return operation;
+}
+
+/* What the kernel does before it waits for those that it may overlap with. */
+static struct obs_operation *early_new(struct obs_run *run, uint32_t index)
+{
+    struct obs_operation *early = at_chain(run, index, run->plan->node[index].early);
+    if (!early)
+        return NULL;
+    uint64_t outer = run->search;
+    run->search = ++run->searches;
+    go_edges(run, index, true, early->before);
+    run->search = outer;
+    early->side.overlaps = true;
+    return early;
+}
+
+static struct obs_operation *step_new(struct obs_run *run, uint32_t index)
+{
+    const struct obs_plan_node *node = &run->plan->node[index];
+    struct obs_operation *operation = at_chain(run, index, node->chain), *early = NULL;
+    if (!operation)
+        return NULL;
+    add_before(run, index, operation->before);
+    if (node->early != OBS_NO_NODE)
+        early = early_new(run, index);
+    for (int i = 0; i <= obs_edges_apart && early; i++)
+        operation->before[i] = obs_clock_with(operation->before[i], early->timeline, run->plan->tick[node->early]);
     run->state[index].operation = operation;
+    run->state[index].early = early;
     return operation;
 }
 
@@ -160,9 +202,9 @@ static void run_again(struct obs_run *run, uint32_t owner)
         struct state *state = &run->state[i];
         if (!is_inside(run->plan, i, owner))
             continue;
-        if (state->operation)
-            obs_operation_drop(state->operation);
-        state->operation = NULL;
+        obs_operation_drop(state->operation);
+        obs_operation_drop(state->early);
+        state->operation = state->early = NULL;
         state->begun = state->has_passed = false;
         drop(state->passed);
         drop(state->again);
@@ -191,7 +233,8 @@ static struct obs_operation *rest_new(struct obs_run *run)
     return operation;
 }
 
-struct obs_operation *obs_run_step(struct obs_run *run, const struct mr_observed_work *work, bool begins)
+struct obs_operation *obs_run_step(struct obs_run *run, const struct mr_observed_work *work, bool begins,
+                                   struct obs_operation **early)
 {
     struct obs_operation *operation;
     obs_order_lock();
@@ -210,6 +253,11 @@ struct obs_operation *obs_run_step(struct obs_run *run, const struct mr_observed
             run_again(run, owner);
         state->begun = state->begun || begins;
         operation = state->operation ? state->operation : step_new(run, index);
+        *early = operation && state->early ? obs_operation_keep(state->early) : NULL;
+        if (*early && begins) {
+            (*early)->side.what = obs_side_of(work->kind);
+            (*early)->side.kernel = work->kernel;
+        }
     }
     if (operation) {
         if (begins) {
@@ -323,8 +371,8 @@ void obs_run_end(struct obs_run *run)
     struct obs_point last = {.timeline = run->launch->timeline, .tick = atomic_load(&run->launch->tick)};
     for (uint32_t i = 0; i < run->plan->count; i++) {
         struct state *state = &run->state[i];
-        if (state->operation)
-            obs_operation_drop(state->operation);
+        obs_operation_drop(state->operation);
+        obs_operation_drop(state->early);
         drop(state->passed);
         drop(state->acquired);
         drop(state->again);

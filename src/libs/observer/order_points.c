@@ -196,6 +196,19 @@ static void describe(struct mr_side *side, const struct obs_call *call, const st
     side->stream_name = name ? name(stream->id) : NULL;
 }
 
+/* May the launch begin before the kernel in front of it has ended (programmatic stream serialization)? */
+static bool overlaps(const struct obs_call *call)
+{
+    if (!call || call->call->call != MR_CALL_cuLaunchKernelEx)
+        return false;
+    const CUlaunchConfig *config = ((const struct mr_params_cuLaunchKernelEx *)call->call->params)->config;
+    bool found = false;
+    for (unsigned i = 0; config && i < config->numAttrs; i++)
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            found = config->attrs[i].value.programmaticStreamSerializationAllowed != 0;
+    return found;
+}
+
 /* A copy between contexts is in order with the work of both, as if it were in the legacy stream of each. Of
  * asynchronous ones that holds in the legacy stream, by luck. */
 static void meet(const struct obs_call *call, struct obs_stream *stream, bool behind)
@@ -243,14 +256,19 @@ void obs_order_bind(const struct mr_observed_work *work)
     if (call && work->kind == MR_OBSERVED_GRAPH)
         obs_run_before(call, stream);
     meet(call, stream, false);
-    struct obs_operation *operation = obs_order_work(stream, call ? call->stamp : obs_stamp(), is_solid(call, work),
-                                                     work->kind == MR_OBSERVED_COPY ? &early : NULL);
+    uint64_t stamp = call ? call->stamp : obs_stamp();
+    struct obs_operation *operation =
+        work->kind == MR_OBSERVED_KERNEL
+            ? obs_order_kernel(stream, stamp, overlaps(call), &early)
+            : obs_order_work(stream, stamp, is_solid(call, work), work->kind == MR_OBSERVED_COPY ? &early : NULL);
     if (operation) {
         describe(&operation->side, call, work, stream);
         stream->last_call = operation->side.of_thread;
         stream->last_thread = operation->side.thread;
         if (early)
             early->side = operation->side;
+        if (early && work->kind == MR_OBSERVED_KERNEL)
+            early->side.overlaps = true;
         if (call && work->kind == MR_OBSERVED_GRAPH)
             run = obs_run_new(call, stream, operation);
         size_t at = place_of(work->work);
@@ -282,7 +300,7 @@ struct obs_operation *obs_order_of_work(const struct mr_observed_work *work, boo
             *early = obs_operation_keep(found->early);
     }
     obs_order_unlock();
-    return run ? obs_run_step(run, work, begins) : operation;
+    return run ? obs_run_step(run, work, begins, early) : operation;
 }
 
 /* What a host function has done, and all before it, is known to the host: the program's threads may have been told by
@@ -324,6 +342,8 @@ void obs_order_end(const struct mr_observed_work *work)
         table_remove(at);
         if (work->kind == MR_OBSERVED_HOST && !obs_order_strict)
             host_function_ends(gone.operation);
+        if (work->kind == MR_OBSERVED_MEMORY_OP && gone.operation)
+            obs_values_ended(gone.operation);
     }
     obs_order_unlock();
     if (gone.operation)

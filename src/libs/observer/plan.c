@@ -59,8 +59,10 @@ void obs_plan_drop(struct obs_plan *plan, const struct obs_point *last)
     for (uint32_t i = 0; plan->timeline && i < plan->chains; i++)
         if (plan->timeline[i])
             obs_timeline_give(plan->timeline[i], plan->tick[i], last->timeline, last->tick);
-    for (uint32_t i = 0; i < plan->count; i++)
+    for (uint32_t i = 0; i < plan->count; i++) {
         free(plan->node[i].before);
+        free(plan->node[i].edge);
+    }
     free(plan->node);
     free(plan->by_handle);
     free(plan->timeline);
@@ -212,7 +214,7 @@ static uint32_t chain_of(struct obs_plan *plan, const struct obs_plan_node *node
 {
     for (uint32_t i = 0; i < node->before_count; i++) {
         uint32_t before = node->before[i], chain = plan->node[before].chain;
-        if (before >= first && chain < *tail_room && (*tail)[chain] == before) {
+        if (node->edge[i] != OBS_EDGE_LAUNCH && before >= first && chain < *tail_room && (*tail)[chain] == before) {
             (*tail)[chain] = index;
             return chain;
         }
@@ -247,6 +249,13 @@ static bool add_inner(struct obs_plan *plan, CUgraphNode handle, uint32_t index,
     return true;
 }
 
+static enum obs_plan_edge edge_of(const CUgraphEdgeData *data)
+{
+    if (data->type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
+        return OBS_EDGE_PROGRAMMATIC;
+    return data->from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER ? OBS_EDGE_LAUNCH : OBS_EDGE_PLAIN;
+}
+
 static bool fill_region(struct obs_plan *plan, const struct list *list, const struct sorted *sorted, uint32_t owner)
 {
     uint32_t first = plan->count, count = (uint32_t)list->count, tail_room = 0, *tail = NULL;
@@ -254,8 +263,12 @@ static bool fill_region(struct obs_plan *plan, const struct list *list, const st
     for (uint32_t i = 0; good && i < count; i++) {
         CUgraphNode handle = list->node[sorted->order[i]];
         struct obs_plan_node *node = &plan->node[plan->count++];
-        *node = (struct obs_plan_node){
-            .handle = (uintptr_t)handle, .owner = owner, .inner = OBS_NO_NODE, .next = OBS_NO_NODE, .last = true};
+        *node = (struct obs_plan_node){.handle = (uintptr_t)handle,
+                                       .owner = owner,
+                                       .inner = OBS_NO_NODE,
+                                       .next = OBS_NO_NODE,
+                                       .early = OBS_NO_NODE,
+                                       .last = true};
         node_details(plan, node, handle);
     }
     for (uint32_t i = 0; good && i < list->edges; i++)
@@ -263,13 +276,19 @@ static bool fill_region(struct obs_plan *plan, const struct list *list, const st
     for (uint32_t i = first; good && i < first + count; i++) {
         struct obs_plan_node *node = &plan->node[i];
         node->before = malloc((node->before_count + 1u) * sizeof *node->before);
+        node->edge = malloc(node->before_count + 1u);
         node->before_count = 0;
-        good = node->before != NULL;
+        good = node->before != NULL && node->edge != NULL;
     }
     for (uint32_t i = 0; good && i < list->edges; i++) {
         struct obs_plan_node *node = &plan->node[first + sorted->place[sorted->to[i]]];
+        enum obs_plan_edge edge = edge_of(&list->data[i]);
+        node->edge[node->before_count] = (uint8_t)edge;
         node->before[node->before_count++] = first + sorted->place[sorted->from[i]];
-        plan->node[first + sorted->place[sorted->from[i]]].last = false;
+        if (edge == OBS_EDGE_PROGRAMMATIC && node->early == OBS_NO_NODE)
+            node->early = plan->chains++;
+        if (edge != OBS_EDGE_LAUNCH)
+            plan->node[first + sorted->place[sorted->from[i]]].last = false;
     }
     for (uint32_t i = first; good && i < first + count; i++)
         plan->node[i].chain = chain_of(plan, &plan->node[i], i, &tail, &tail_room, first);

@@ -17,6 +17,13 @@
 
 enum { OBS_NO_NODE = 0xffffffffu };
 
+/* What an edge says. */
+enum obs_plan_edge {
+    OBS_EDGE_PLAIN,        /* the node comes after all of the other one */
+    OBS_EDGE_PROGRAMMATIC, /* a kernel that comes after another one from where it waits for it */
+    OBS_EDGE_LAUNCH,       /* it comes after the beginning of the other one, which says nothing of what that does */
+};
+
 struct obs_plan_node {
     uint64_t handle;
     CUgraphNodeType type;
@@ -24,10 +31,12 @@ struct obs_plan_node {
     uint32_t inner, next;  /* the first node of its own region, and the next of the region that it is in */
     uint32_t chain;
     uint32_t *before;      /* nodes of its region with an edge to it */
+    uint8_t *edge;         /* enum obs_plan_edge of each */
     uint32_t before_count;
-    bool last;             /* of its region: no edge leads on */
-    uint64_t event;        /* of an event node */
-    uint64_t memory;       /* of an allocation or free */
+    uint32_t early; /* of a kernel with a programmatic edge to it: the chain of its early part; else OBS_NO_NODE */
+    bool last; /* of its region: nothing comes after all of it */
+    uint64_t event; /* of an event node */
+    uint64_t memory; /* of an allocation or free */
     size_t size;
 };
 
@@ -35,9 +44,9 @@ struct obs_plan {
     uint32_t references;
     uint32_t count, room, chains;
     struct obs_plan_node *node; /* a region's nodes stand in an order of running, behind their owner */
-    uint32_t *by_handle;        /* a hash table of indices plus 1 */
+    uint32_t *by_handle; /* a hash table of indices plus 1 */
     uint32_t heads;
-    uint32_t *timeline;         /* by chain; 0: none yet */
+    uint32_t *timeline; /* by chain; 0: none yet */
     uint64_t *tick;
     bool has_waits, has_records, has_memory;
 };

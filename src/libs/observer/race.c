@@ -83,9 +83,9 @@ static void begin(const struct mr_observed_work *work)
 
 static bool is_pinned(uintptr_t address, uint64_t call)
 {
-    struct obs_generation_view view;
-    return obs_generation_at(address, call, &view) &&
-           (view.kind == MR_ALLOCATION_PINNED || view.kind == MR_ALLOCATION_REGISTERED);
+    enum mr_allocation_kind kind;
+    return obs_generation_kind_at(address, call, &kind) &&
+           (kind == MR_ALLOCATION_PINNED || kind == MR_ALLOCATION_REGISTERED);
 }
 
 /* What the call itself has read is the host's own business. A wait for a value is meant to read what others write. */
@@ -104,6 +104,26 @@ static void set_values(const struct mr_observed_work *work, struct obs_operation
         box.how |= box.how & MR_ACCESS_WRITE ? OBS_ACCESS_SETS : 0;
         if (!is_left_out(work, &box))
             obs_shadow_touch(operation, &box, 1);
+    }
+}
+
+/* What a kernel that may overlap does before it waits for the one in front of it is `early`'s. */
+static void touch_early(struct obs_operation *operation, struct obs_operation *early, const struct mr_access *boxes,
+                        size_t count)
+{
+    enum { AT_ONCE = 64 };
+    struct mr_access some[AT_ONCE];
+    for (size_t i = 0, n; i < count; i += n) {
+        bool past = !early || boxes[i].how & MR_ACCESS_PAST_GRIDS;
+        size_t taken = 0;
+        for (n = 0; n < AT_ONCE && i + n < count && past == (!early || boxes[i + n].how & MR_ACCESS_PAST_GRIDS); n++) {
+            if (boxes[i + n].how & MR_ACCESS_MISALIGNED)
+                continue;
+            some[taken] = boxes[i + n];
+            some[taken++].how &= ~(uint32_t)MR_ACCESS_PAST_GRIDS;
+        }
+        if (taken)
+            obs_shadow_touch(past ? operation : early, some, taken);
     }
 }
 
@@ -144,13 +164,17 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
     if (!operation)
         return;
     bool apart = early != NULL;
+    if (__builtin_expect(obs_values_open != 0, 0) && (work->kind != MR_OBSERVED_MEMORY_OP || work->node))
+        obs_values_written(operation, boxes, count);
     for (size_t i = 0; i < count; i++) {
-        apart = apart || is_left_out(work, &boxes[i]);
+        apart = apart || is_left_out(work, &boxes[i]) || boxes[i].how & MR_ACCESS_PAST_GRIDS;
         if (boxes[i].how & MR_ACCESS_MODULE)
             know_module(&boxes[i]);
     }
     if (work->kind == MR_OBSERVED_MEMORY_OP)
         set_values(work, operation, boxes, count);
+    else if (apart && work->kind == MR_OBSERVED_KERNEL)
+        touch_early(operation, early, boxes, count);
     else if (apart)
         touch_apart(work, operation, early, boxes, count);
     else
@@ -160,11 +184,33 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
         obs_operation_drop(early);
 }
 
+/* What has written the words that this work has waited for, if no stream has. */
+static void acquire_values(const struct mr_observed_work *work)
+{
+    enum { MOST = 16 };
+    uint64_t addresses[MOST];
+    struct obs_operation *writers[MOST], *early, *wait = obs_order_of_work(work, false, &early);
+    size_t count = wait ? obs_values_waited(wait, addresses, MOST) : 0;
+    for (size_t i = 0; i < count; i++) {
+        struct mr_access word = {.first = addresses[i], .width = 4, .rows = 1, .how = MR_ACCESS_WRITE};
+        size_t found = obs_shadow_writers(word.first, word.first + word.width, wait, writers, MOST);
+        for (size_t n = 0; n < found; n++) {
+            if (writers[n]->side.what != MR_SIDE_MEMORY_OP)
+                obs_values_written(writers[n], &word, 1);
+            obs_operation_drop(writers[n]);
+        }
+    }
+    obs_operation_drop(wait);
+    obs_operation_drop(early);
+}
+
 static void end(const struct mr_observed_work *work, CUresult status)
 {
     (void)status;
     if (work->kind == MR_OBSERVED_HOST)
         obs_host_function(NULL);
+    if (work->kind == MR_OBSERVED_MEMORY_OP && !work->node && obs_values_open)
+        acquire_values(work);
     obs_follow_end(&obs_tool_race, work);
 }
 

@@ -195,6 +195,19 @@ void obs_shadow_touch(struct obs_operation *operation, const struct mr_access *b
             obs_generation_forget_ended();
         return;
     }
+    if (count == 2) { /* a copy, mostly: what it writes first, as in_order has it */
+        int first = !(boxes[0].how & MR_ACCESS_WRITE);
+        bool done[2] = {false};
+        done[first] = touch_one(operation, &boxes[first]);
+        done[!first] = done[first] && touch_one(operation, &boxes[!first]);
+        if (done[first] && done[!first]) {
+            if (obs_history_full())
+                obs_generation_forget_ended();
+            return;
+        }
+        boxes += done[first] ? !first : 0;
+        count -= done[first];
+    }
     struct items items; /* `few` is large, and needs no value */
     items.operation = operation;
     items.count = 0;
@@ -208,6 +221,17 @@ void obs_shadow_touch(struct obs_operation *operation, const struct mr_access *b
         obs_generation_drop(items.all[i].generation);
     if (items.all != items.few)
         free(items.all);
+}
+
+size_t obs_shadow_writers(uintptr_t first, uintptr_t end, const struct obs_operation *asking,
+                          struct obs_operation *out[], size_t most)
+{
+    struct obs_found found = obs_generation_find(first, end, asking);
+    size_t count = 0;
+    if (found.generation && !obs_generation_is_alias(found.generation))
+        count = obs_history_writers(obs_generation_history(found.generation), first, end, out, most);
+    obs_generation_drop(found.generation);
+    return count;
 }
 
 void obs_shadow_summary(struct mr_race_summary *out)

@@ -19,6 +19,11 @@
  * copy's are the host's own. Any thread, any number at once, with no lock of the observer's held. */
 void obs_shadow_touch(struct obs_operation *operation, const struct mr_access *boxes, size_t count);
 
+/* The operations that wrote these bytes of one allocation last, kept for the caller; `most` at most. `asking`: whoever
+ * looks at the bytes. As obs_shadow_touch. */
+size_t obs_shadow_writers(uintptr_t first, uintptr_t end, const struct obs_operation *asking,
+                          struct obs_operation *out[], size_t most);
+
 /* Adds to a summary what generations, histories and the shadow know: accesses, allocations, coarse, forgotten, unknown,
  * bytes (of notes), short_of_memory. Takes no lock. */
 void obs_shadow_summary(struct mr_race_summary *out);

@@ -50,7 +50,8 @@ bool mr_flow_build(struct mr_flow *flow, const struct mr_ptx_function *func, con
     flow->shape = shape;
     flow->rows = mr_flow_shape_rows(shape);
     flow->reg_count = func->reg_count + 1;
-    if (!mr_flow_order(flow) || !mr_flow_liveness(flow) || !mr_flow_waits(flow) || !mr_flow_steady(flow))
+    if (!mr_flow_order(flow) || !mr_flow_liveness(flow) || !mr_flow_waits(flow) || !mr_flow_steady(flow) ||
+        !mr_flow_grids(flow))
         goto failed;
     struct demotion demotion = {.flow = flow, .changed = true};
     while (demotion.changed) {

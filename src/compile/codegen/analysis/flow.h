@@ -30,6 +30,7 @@
  *   byte_places.c addresses that a byte picks
  *   stack.c       functions that move the stack pointer
  *   decides.c     loads whose value says which way a lane goes, or where it accesses memory
+ *   grids.c       where a kernel may have waited for the grids before it
  *
  * A definition in B must keep the old value of lanes that are not running only
  * if a parked lane may still read it: if the register is live into a block of
@@ -167,6 +168,7 @@ struct mr_flow_facts {
     bool may_wait; /* the same if plain loads count, too: then `waits` need not be set */
     bool barriers; /* waits for other warps */
     bool acts; /* stores something, or does something else that others may see */
+    bool awaits_grids; /* may wait for the grids before its own */
 };
 
 struct mr_flow {
@@ -187,6 +189,7 @@ struct mr_flow {
     bool draws; /* several loops wait, apart or one inside the other: now and then the block that runs next is drawn */
     mr_word
         *polls; /* instructions: loads that have to do with the way of a loop that waits; NULL if no loop is steady */
+    mr_word *past_grids; /* blocks in front of which lanes may have waited for the grids before; NULL: none */
     uint32_t *block_of; /* private: block that starts at an instruction, before ordering */
 };
 
@@ -282,6 +285,12 @@ enum mr_flow_decides {
     MR_FLOW_DECIDES_PLACE = 2, /* at which address memory is accessed */
 };
 unsigned mr_flow_decides(const struct mr_flow *flow, uint32_t block, const struct mr_ptx_inst *load);
+
+/* grids.c: whether the instruction waits for the grids before; fills past_grids (after mr_flow_order), false when
+ * memory is short; whether lanes may have waited so when they come to an instruction of a block. */
+bool mr_flow_awaits_grids(const struct mr_ptx_inst *inst);
+bool mr_flow_grids(struct mr_flow *flow) __attribute__((warn_unused_result));
+bool mr_flow_is_past_grids(const struct mr_flow *flow, uint32_t block, const struct mr_ptx_inst *inst);
 
 /* Class of an operand read as a source, and of what an instruction puts into its destinations. */
 struct mr_class mr_flow_operand_class(const struct mr_flow *flow, const struct mr_ptx_operand *operand);

@@ -447,6 +447,7 @@ void mr_flow_clear(struct mr_flow *flow)
     mr_free(flow->forced);
     mr_free(flow->read);
     mr_free(flow->polls);
+    mr_free(flow->past_grids);
     mr_free(flow->block_of);
     memset(flow, 0, sizeof *flow);
 }

@@ -358,6 +358,7 @@ static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_fac
         const struct mr_ptx_inst *inst = &func->insts[i];
         facts.may_exit |= inst->op == MR_PTX_OP_EXIT;
         facts.acts |= leaves_traces(inst);
+        facts.awaits_grids |= mr_flow_awaits_grids(inst);
         facts.polls |= is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM || is_phase_wait(inst) || is_fence(inst);
         facts.barriers |=
             (inst->op == MR_PTX_OP_BAR && inst->mode != MR_PTX_MODE_WARP_SYNC) || inst->op == MR_PTX_OP_BARRIER;
@@ -367,6 +368,7 @@ static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_fac
         if (callee) {
             facts.may_exit |= all[callee->index].may_exit;
             facts.acts |= all[callee->index].acts;
+            facts.awaits_grids |= all[callee->index].awaits_grids;
             facts.polls |= all[callee->index].polls;
             facts.barriers |= all[callee->index].barriers;
             continue;
@@ -378,11 +380,12 @@ static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_fac
                 uint32_t target = mr_layout_resolve(func->module->functions[f])->index;
                 facts.may_exit |= all[target].may_exit;
                 facts.barriers |= all[target].barriers;
+                facts.awaits_grids |= all[target].awaits_grids;
             }
     }
     struct mr_flow_facts *old = &all[func->index];
     if (facts.may_exit != old->may_exit || facts.polls != old->polls || facts.barriers != old->barriers ||
-        facts.acts != old->acts) {
+        facts.acts != old->acts || facts.awaits_grids != old->awaits_grids) {
         *old = facts;
         *changed = true;
     }

@@ -59,6 +59,7 @@ uint32_t cg_site(struct cg *g, const struct mr_site *given, unsigned row)
     const struct mr_ptx_inst *inst = g->now.inst;
     struct mr_site made = *given, *like = &made;
     like->flags |= decides(g, given);
+    like->flags |= mr_flow_is_past_grids(&g->flow, g->now.at, g->now.inst) ? MR_SITE_PAST_GRIDS : 0u;
     if (!unit->sites)
         unit->sites = mr_calloc(1, sizeof *unit->sites);
     struct cg_sites *sites = unit->sites;

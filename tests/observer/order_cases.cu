@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs whose order is that of dependent launches and of values that streams wait for, and their mended twins:
+ * order_cases NAME [mended]. What each one is found guilty of stands in test_order_cases.py. */
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define CHECK(call) check(call, #call)
+
+static void check(cudaError_t status, const char *call)
+{
+    if (status == cudaSuccess)
+        return;
+    std::fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(status));
+    std::exit(2);
+}
+
+static void check(CUresult status, const char *call)
+{
+    if (status == CUDA_SUCCESS)
+        return;
+    std::fprintf(stderr, "%s: %d\n", call, status);
+    std::exit(2);
+}
+
+enum { COUNT = 256 };
+
+static bool mended;
+static int *a, *b, *c, *word, *pinned;
+static cudaStream_t one, two;
+
+__global__ void fill(int *to, int value)
+{
+    to[threadIdx.x] = value;
+    cudaTriggerProgrammaticLaunchCompletion();
+}
+
+/* Reads before it has waited. */
+__global__ void hasty(int *to, const int *from)
+{
+    int value = from[threadIdx.x];
+    cudaGridDependencySynchronize();
+    to[threadIdx.x] = value;
+}
+
+__global__ void patient(int *to, const int *from)
+{
+    cudaGridDependencySynchronize();
+    to[threadIdx.x] = from[threadIdx.x];
+}
+
+/* Reads what nobody else touches, waits, and reads the rest. */
+__global__ void prepared(int *to, const int *from, const int *own)
+{
+    int more = own[threadIdx.x];
+    cudaGridDependencySynchronize();
+    to[threadIdx.x] = from[threadIdx.x] + more;
+}
+
+__global__ void waits_never(int *to, const int *from)
+{
+    to[threadIdx.x] = from[threadIdx.x];
+}
+
+/* Waits in some threads. */
+__global__ void waits_sometimes(int *to, const int *from, int limit)
+{
+    if (blockIdx.x < limit)
+        cudaGridDependencySynchronize();
+    to[threadIdx.x] = from[threadIdx.x];
+}
+
+__global__ void tell(int *to, int *flag, int value)
+{
+    to[threadIdx.x] = value;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence_system();
+        *(volatile int *)flag = value;
+    }
+}
+
+/* A launch that may begin before the kernel in front of it has ended. */
+template <typename... Kernel, typename... Arguments>
+static void launch(bool overlaps, cudaStream_t stream, void (*kernel)(Kernel...), Arguments... arguments)
+{
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(COUNT);
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = overlaps;
+    CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
+}
+
+static void early()
+{
+    launch(false, one, fill, a, 1);
+    launch(true, one, mended ? patient : hasty, b, (const int *)a);
+}
+
+static void never()
+{
+    launch(false, one, fill, a, 1);
+    launch(!mended, one, waits_never, b, (const int *)a);
+}
+
+/* The third kernel writes what the second one, which may still run, reads. */
+static void third()
+{
+    launch(false, one, fill, a, 1);
+    launch(true, one, patient, b, (const int *)a);
+    if (mended)
+        launch(true, one, patient, a, (const int *)c);
+    else
+        launch(true, one, waits_never, a, (const int *)c);
+}
+
+static void graph()
+{
+    cudaGraph_t made;
+    cudaGraphExec_t exec;
+    CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+    early();
+    CHECK(cudaStreamEndCapture(one, &made));
+    CHECK(cudaGraphInstantiate(&exec, made, 0));
+    for (int i = 0; i < 2; i++)
+        CHECK(cudaGraphLaunch(exec, one));
+}
+
+/* An edge that begins at a kernel's launch says nothing of its end. */
+static void launch_edge()
+{
+    cudaGraph_t made;
+    cudaGraphExec_t exec;
+    CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+    fill<<<1, COUNT, 0, one>>>(a, 1);
+    cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *last;
+    size_t count;
+    CHECK(cuStreamGetCaptureInfo(one, (CUstreamCaptureStatus *)&status, nullptr, (CUgraph *)&made, (const CUgraphNode **)&last, nullptr, &count));
+    CUgraphEdgeData edge = {};
+    edge.from_port = mended ? CU_GRAPH_KERNEL_NODE_PORT_DEFAULT : CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+    CUgraphNode node = *(const CUgraphNode *)last;
+    CHECK(cuStreamUpdateCaptureDependencies(one, &node, &edge, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+    waits_never<<<1, COUNT, 0, one>>>(b, a);
+    CHECK(cudaStreamEndCapture(one, &made));
+    CHECK(cudaGraphInstantiate(&exec, made, 0));
+    CHECK(cudaGraphLaunch(exec, one));
+}
+
+static void ordinary()
+{
+    for (int i = 0; i < 5; i++) {
+        launch(true, one, fill, c, i);
+        launch(false, one, fill, a, i); /* as if it had the attribute not at all */
+        launch(true, one, prepared, b, (const int *)a, (const int *)pinned);
+        launch(true, one, waits_sometimes, a, (const int *)b, 1);
+    }
+}
+
+/* A wait that was asked for before the value was written, by another stream. */
+static void value_later()
+{
+    CHECK(cuStreamWaitValue32(two, (CUdeviceptr)word, 1, CU_STREAM_WAIT_VALUE_GEQ));
+    waits_never<<<1, COUNT, 0, two>>>(b, a);
+    if (!mended)
+        CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, 1, 0));
+    fill<<<1, COUNT, 0, one>>>(a, 1);
+    if (mended)
+        CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, 1, 0));
+}
+
+/* A kernel writes the value. */
+static void value_of_kernel()
+{
+    CHECK(cuStreamWaitValue32(two, (CUdeviceptr)word, 7, CU_STREAM_WAIT_VALUE_EQ));
+    waits_never<<<1, COUNT, 0, two>>>(b, a);
+    tell<<<1, COUNT, 0, one>>>(mended ? a : c, word, 7);
+    if (!mended)
+        fill<<<1, COUNT, 0, one>>>(a, 1);
+}
+
+/* The host writes it, when it has waited for what the other stream did. */
+static void value_of_host()
+{
+    CHECK(cuStreamWaitValue32(two, (CUdeviceptr)pinned, 3, CU_STREAM_WAIT_VALUE_EQ));
+    waits_never<<<1, COUNT, 0, two>>>(b, a);
+    if (!mended)
+        *(volatile int *)pinned = 3;
+    fill<<<1, COUNT, 0, one>>>(a, 1);
+    CHECK(mended ? cudaStreamSynchronize(one) : cudaStreamSynchronize(two));
+    *(volatile int *)pinned = 3;
+}
+
+/* The value goes on from stream to stream, and then by an event. */
+static void value_chain()
+{
+    cudaStream_t third;
+    cudaEvent_t event;
+    CHECK(cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking));
+    CHECK(cudaEventCreate(&event));
+    CHECK(cuStreamWaitValue32(two, (CUdeviceptr)word, 1, CU_STREAM_WAIT_VALUE_GEQ));
+    CHECK(cudaEventRecord(event, two));
+    CHECK(cudaStreamWaitEvent(third, event));
+    waits_never<<<1, COUNT, 0, third>>>(b, a);
+    if (!mended)
+        tell<<<1, COUNT, 0, one>>>(c, word, 1);
+    fill<<<1, COUNT, 0, one>>>(a, 1);
+    if (mended)
+        tell<<<1, COUNT, 0, one>>>(c, word, 1);
+    CHECK(cudaStreamSynchronize(third));
+}
+
+int main(int count, char **words)
+{
+    static const struct {
+        const char *name;
+        void (*run)();
+    } cases[] = {{"early", early}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
+                 {"value_later", value_later}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}};
+    mended = count > 2;
+    CHECK(cudaMalloc(&a, COUNT * sizeof(int)));
+    CHECK(cudaMalloc(&b, COUNT * sizeof(int)));
+    CHECK(cudaMalloc(&c, COUNT * sizeof(int)));
+    CHECK(cudaMalloc(&word, 4096));
+    CHECK(cudaMemset(word, 0, 4096));
+    CHECK(cudaMemset(a, 0, COUNT * sizeof(int)));
+    CHECK(cudaMemset(c, 0, COUNT * sizeof(int)));
+    CHECK(cudaHostAlloc(&pinned, COUNT * sizeof(int), 0));
+    std::memset(pinned, 0, COUNT * sizeof(int));
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
+    for (auto &each : cases)
+        if (count > 1 && std::strcmp(words[1], each.name) == 0) {
+            each.run();
+            CHECK(cudaDeviceSynchronize());
+            std::printf("done\n");
+            return 0;
+        }
+    return 2;
+}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""millrace check, with programs whose order is that of dependent launches and of values that streams wait for: what each
+program of order_cases.cu is found guilty of, and its mended twin of nothing, several times.
+
+test_order_cases.py MILLRACE SOURCE [TIMES]
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MILLRACE, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
+TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+SYNCHRONISE = "cudaGridDependencySynchronize"
+# Of each finding: what the later and the earlier side are, what they do, and a part of the advice.
+CASES = {
+    "early": [("hasty", "reads", "fill", "writes", SYNCHRONISE)],
+    "never": [("waits_never", "reads", "fill", "writes", SYNCHRONISE)],
+    "third": [("waits_never", "writes", "patient", "reads", SYNCHRONISE)],
+    "graph": [("hasty", "reads", "fill", "writes", SYNCHRONISE)],
+    "launch_edge": [("waits_never", "reads", "fill", "writes", "add an edge")],
+    "ordinary": [],
+    "value_later": [("fill", "writes", "waits_never", "reads", "make stream")],
+    "value_of_kernel": [("fill", "writes", "waits_never", "reads", "make stream")],
+    "value_of_host": [("fill", "writes", "waits_never", "reads", "make stream")],
+    "value_chain": [("fill", "writes", "waits_never", "reads", "make stream")],
+}
+
+
+class Cases(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.room = tempfile.TemporaryDirectory()
+        cls.program = str(pathlib.Path(cls.room.name, "order_cases"))
+        made = subprocess.run([MILLRACE, "cc", "-g", "-lineinfo", "-arch=sm_90", "-o", cls.program, str(SOURCE), "-lcuda"], capture_output=True, text=True, timeout=300)
+        assert made.returncode == 0, made.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.room.cleanup()
+
+    def check(self, *words):
+        report = pathlib.Path(self.room.name, "report")
+        done = subprocess.run([MILLRACE, "check", "--error-exitcode", "9", "--format", "json", "-o", str(report), "--", self.program, *words],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.stdout, "done\n", done.stderr)
+        return json.loads(report.read_text())["findings"]
+
+    def test_cases(self):
+        for name, expected in CASES.items():
+            for _ in range(TIMES):
+                with self.subTest(name=name):
+                    findings = self.check(name)
+                    seen = [tuple(part for side in finding["sides"] for part in (side["kernel"].split("(")[0], side["how"])) for finding in findings]
+                    self.assertEqual(seen, [words[:4] for words in expected], findings)
+                    for finding, words in zip(findings, expected):
+                        self.assertIn(words[4], finding["advice"])
+
+    def test_mended(self):
+        for name in CASES:
+            for _ in range(TIMES):
+                with self.subTest(name=name):
+                    self.assertEqual(self.check(name, "mended"), [])
+
+
+unittest.main(argv=sys.argv[:1])
