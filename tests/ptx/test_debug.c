@@ -219,16 +219,16 @@ static void test_variables(void **state)
 }
 
 /* Numbers of the sections are replaced; the text is taken all the same. */
-static void break_dwarf(const char *sample)
+static void break_dwarf(const char *good)
 {
     static char text[(1 << 16) + 256];
-    const char *start = strstr(sample, ".debug_abbrev");
+    const char *start = strstr(good, ".debug_abbrev");
     assert_non_null(start);
     srand(17);
     for (int round = 0; round < 4000; round++) {
-        strcpy(text, sample);
+        strcpy(text, good);
         for (int change = rand() % 3; change >= 0; change--) {
-            size_t from = (size_t)(start - sample), at = from + (size_t)rand() % (strlen(text) - from);
+            size_t from = (size_t)(start - good), at = from + (size_t)rand() % (strlen(text) - from);
             char *digit = strpbrk(text + at, "0123456789");
             if (!digit)
                 continue;
@@ -239,7 +239,7 @@ static void break_dwarf(const char *sample)
             char *brace = strrchr(text, '}');
             *brace = '\0';
             brace = strrchr(text, '}');
-            char *row = text + (start - sample) + (size_t)rand() % (size_t)(brace - text - (start - sample));
+            char *row = text + (start - good) + (size_t)rand() % (size_t)(brace - text - (start - good));
             row = strchr(row, '\n');
             strcpy(row, "\n}\n");
         }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "libs/cusolver/sparse.h"
+#include "libs/math/hypot.h"
 
 /* A problem in double; complex elements are two doubles. */
 struct least {
@@ -117,7 +118,7 @@ static double residual(const struct least *l, const struct mr_csr *a, const void
         double complex sum = -load(a->type, b, i);
         for (int k = a->rows[i] - a->base; k < a->rows[i + 1] - a->base; k++)
             sum += load(a->type, a->values, k) * get(l->x, a->columns[k] - a->base, l->is_complex);
-        norm = cabs(CMPLX(norm, cabs(sum)));
+        norm = mr_hypot(norm, cabs(sum));
     }
     return norm;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "libs/math/convert.h"
+#include "libs/math/hypot.h"
 
 static int ascending(const void *a, const void *b)
 {

@@ -3,6 +3,7 @@
  * function promises pivots. A part has some right-hand sides or some systems, and works on copies of its own: the
  * diagonals stay as they were, except those of interleaved batches, which may be overwritten, as the manual says. */
 #include "libs/cusparse/older.h"
+#include "libs/math/hypot.h"
 
 #include <math.h>
 
@@ -24,7 +25,7 @@ struct bands {
 #define SOLVE(s, element, real, conjugate) \
     static real size_##s(element value) \
     { \
-        return (real)cabs(CMPLX(creal(value), cimag(value))); \
+        return (real)mr_hypot(creal(value), cimag(value)); \
     } \
     static void load_##s(const struct bands *r, int64_t system, element *rows) \
     { \

@@ -5,6 +5,7 @@
  * Pruning by percentage finds the threshold first: the magnitude below which that part of the elements lies. */
 #include "libs/cusparse/info.h"
 #include "libs/cusparse/older.h"
+#include "libs/math/hypot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static double magnitude(const struct pruning *r, const char *at)
 {
     double value[2] = {0, 0};
     mr_load(r->type, at, 1, 1, 1, true, value);
-    return mr_element_is_complex(r->type) ? cabs(CMPLX(value[0], value[1])) : fabs(value[0]);
+    return mr_element_is_complex(r->type) ? mr_hypot(value[0], value[1]) : fabs(value[0]);
 }
 
 static double limit_of(const struct pruning *r)

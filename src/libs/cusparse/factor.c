@@ -7,6 +7,7 @@
 #include "libs/cusparse/info.h"
 #include "libs/cusparse/older.h"
 #include "libs/math/driver.h"
+#include "libs/math/hypot.h"
 
 #include <math.h>
 
@@ -55,8 +56,7 @@ static void say_pivot(const struct factor *r, int64_t row)
                         v[where[o.index[l]]] -= factor * v[o.place[l]]; \
             } \
             diagonal[i] = where[i]; \
-            if (diagonal[i] >= 0 && r->boost && \
-                cabs(CMPLX(creal(v[diagonal[i]]), cimag(v[diagonal[i]]))) <= tolerance) \
+            if (diagonal[i] >= 0 && r->boost && mr_hypot(creal(v[diagonal[i]]), cimag(v[diagonal[i]])) <= tolerance) \
                 v[diagonal[i]] = boost; \
             if (diagonal[i] < 0 || v[diagonal[i]] == 0) \
                 say_pivot(r, i); \
