@@ -234,6 +234,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("less.cu:1:34: warning: non-void function 'f' should return a value", done.stderr)
 
+    @unittest.skipIf(os.environ.get("MR_SANITIZED"), "Python loads a library that wants a sanitizer's own")
     def test_link_time(self):
         """-dlto -ltoir: a container of relocatable code, which nvJitLink links; what NVIDIA's nvcc refuses is refused."""
         (self.path / "caller.cu").write_text('extern __device__ int plus(int);\nextern "C" __global__ void k(int *p) { *p = plus(*p); }\n')

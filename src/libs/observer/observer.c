@@ -2,8 +2,8 @@
 /* The observer that the driver loads: it reads which tools are wanted, opens them, and calls them.
  *
  * What tools find is written when the process ends, and before that once as soon as they are open, and again when a
- * call returns and they have found more: a process may end without a word, by _exit, by exec or killed. Writing gets
- * rarer as it gets longer, so that it takes at most a twentieth of the time. */
+ * call returns and they have found more: a process may end without a word, by _exit, by exec or killed. Behind the
+ * first findings, writing gets rarer as it gets longer, so that it takes at most a twentieth of the time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,7 +21,7 @@
 #include "libs/observer/tool.h"
 #include "observe/calls.h"
 
-enum { MOST = 8, DEPTH = 8, REST = 20 };
+enum { MOST = 8, DEPTH = 8, REST = 20, FIRST = 16 };
 
 /* Nanoseconds without progress that the end of the process waits for works: a host function that is running may be the
  * one that ends the process, and would never end. */
@@ -97,8 +97,9 @@ static bool write_all(const char *end)
 /* cuProfilerStop, which has nothing else to do, writes at once: for programs that look at their own results. */
 static void write_if_more(bool at_once)
 {
-    if (found_in_all() == atomic_load_explicit(&written_found, memory_order_relaxed) ||
-        (!at_once && now() - atomic_load(&written_at) < REST * atomic_load(&write_took)))
+    uint64_t found = found_in_all();
+    if (found == atomic_load_explicit(&written_found, memory_order_relaxed) ||
+        (!at_once && found > FIRST && now() - atomic_load(&written_at) < REST * atomic_load(&write_took)))
         return;
     while (atomic_exchange(&writing, true)) {
         if (!at_once)
