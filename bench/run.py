@@ -296,6 +296,8 @@ PARTS = {
     "cupy": "CuPy",
     "frameworks": "TensorFlow and JAX",
 }
+# Parts that are kernels beside twins in C.
+BESIDE_C = {"atomics": run_atomics, "between": run_between, "lanes": run_lanes, "matrix": run_matrix, "programs": run_real}
 
 
 def run_nvrtc(programs: pathlib.Path, folder: str) -> tuple[dict, dict]:
@@ -400,16 +402,8 @@ def main() -> int:
                 ours[part] = run_cupy(chosen.build.resolve())
             elif part == "runtime":
                 ours[part] = run([programs / "bench_runtime", programs / "bench_runtime_kernel.so"], LD_LIBRARY_PATH=str(libraries))
-            elif part == "atomics":
-                ours[part], hand[part] = run_atomics(programs, folder)
-            elif part == "between":
-                ours[part], hand[part] = run_between(programs, folder)
-            elif part == "lanes":
-                ours[part], hand[part] = run_lanes(programs, folder)
-            elif part == "programs":
-                ours[part], hand[part] = run_real(programs, folder)
-            elif part == "matrix":
-                ours[part], hand[part] = run_matrix(programs, folder)
+            elif part in BESIDE_C:
+                ours[part], hand[part] = BESIDE_C[part](programs, folder)
             elif part == "kernels":
                 ours[part] = run_kernels(programs, folder)
             elif part == "demo":

@@ -14,45 +14,22 @@ static __device__ u32 shared_address(const void *pointer)
     return (u32)__cvta_generic_to_shared(pointer);
 }
 
-struct halves {
-    static constexpr int bytes = 2;
-    using sum = float;
-    static __device__ void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1)
-    {
-        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-    }
-};
-
-struct bfloats {
-    static constexpr int bytes = 2;
-    using sum = float;
-    static __device__ void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1)
-    {
-        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-    }
-};
-
-struct tensor_floats {
-    static constexpr int bytes = 4;
-    using sum = float;
-    static __device__ void multiply(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1)
-    {
-        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-    }
-};
-
-struct eights {
-    static constexpr int bytes = 1;
-    using sum = int;
-    static __device__ void multiply(int (&c)[4], const u32 (&a)[4], u32 b0, u32 b1)
-    {
-        asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                     : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-    }
-};
+// A format: the bytes of an element, the type of its sums (asm's letter for it), and the instruction.
+#define FORMAT(name, size, type, letter, form) \
+    struct name { \
+        static constexpr int bytes = size; \
+        using sum = type; \
+        static __device__ void multiply(type (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) \
+        { \
+            asm volatile("mma.sync.aligned." form " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+                         : letter(c[0]), letter(c[1]), letter(c[2]), letter(c[3]) \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1)); \
+        } \
+    };
+FORMAT(halves, 2, float, "+f", "m16n8k16.row.col.f32.f16.f16.f32")
+FORMAT(bfloats, 2, float, "+f", "m16n8k16.row.col.f32.bf16.bf16.f32")
+FORMAT(tensor_floats, 4, float, "+f", "m16n8k8.row.col.f32.tf32.tf32.f32")
+FORMAT(eights, 1, int, "+r", "m16n8k32.row.col.s32.s8.s8.s32")
 
 // A tile of `rows` rows of TILE_BYTES each, 16 bytes a thread and turn.
 template <int rows> static __device__ void fetch(char *tile, const char *from, int pitch)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same products by libraries for processors: OpenBLAS's in float, of the same numbers, and oneDNN's in bytes. (What
- * there is of oneDNN in halves and bfloats is no faster on processors without matrix units.) */
+/* The same products by libraries for processors: OpenBLAS's in float, of the same numbers, and oneDNN's in bytes. */
 #include <dlfcn.h>
 
 #include "../kernels/rounds.h"

@@ -3,11 +3,11 @@
  *
  * A chunk of address space (zone.c) or a slot of a slab (pack.c) becomes an allocation when its record is filled in,
  * and stops being one when the record's size goes back to zero (record.c). */
-#include "base/hot.h"
 #include "memory/allocation.h"
 
 #include <string.h>
 
+#include "base/hot.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "memory/advice.h"

@@ -84,15 +84,32 @@ static uint64_t member_offset(const struct mr_dwarf_entry *entry)
     return mr_dwarf_fixed(&at, 1) == OP_PLUS ? mr_dwarf_leb(&at) : 0;
 }
 
+/* Members of a structure, MEMBERS_MAX at most. */
+static uint32_t count_members(struct mr_dwarf_unit *unit, const struct mr_dwarf_entry *entry)
+{
+    struct mr_dwarf_cursor kept;
+    uint32_t count = 0;
+    if (enter(unit, entry, &kept)) {
+        for (;;) {
+            struct mr_dwarf_entry child = next_child(unit);
+            if (child.tag == 0 || unit->at.bad || count == MEMBERS_MAX)
+                break;
+            count += child.tag == MR_DWARF_MEMBER;
+        }
+    }
+    unit->at = kept;
+    return count;
+}
+
 static void read_members(struct types *types, const struct mr_dwarf_entry *entry, uint32_t number, unsigned deep)
 {
     struct mr_dwarf_cursor kept;
-    struct mr_ptx_shown_member *members = mr_ptx_new(types->parser, MEMBERS_MAX, sizeof *members);
-    uint32_t count = 0;
+    uint32_t count = 0, most = count_members(types->unit, entry);
+    struct mr_ptx_shown_member *members = mr_ptx_new(types->parser, most, sizeof *members);
     if (enter(types->unit, entry, &kept)) {
         for (;;) {
             struct mr_dwarf_entry child = next_child(types->unit);
-            if (child.tag == 0 || types->unit->at.bad || count == MEMBERS_MAX)
+            if (child.tag == 0 || types->unit->at.bad || count == most)
                 break;
             if (child.tag != MR_DWARF_MEMBER || member_offset(&child) >= entry->size)
                 continue;

@@ -111,8 +111,7 @@ struct request {
     bool run; /* --run: the program is started */
     struct mr_words run_arguments; /* with these */
     bool tell_uses; /* what each kernel uses: -Xptxas -v, --resource-usage */
-    struct mr_words
-        questions; /* to the host compiler, of what it is (-dumpversion): it answers, and compiles nothing */
+    struct mr_words questions; /* to the host compiler (-dumpversion): it answers, and compiles nothing */
     struct mr_words both, device, host; /* for clang: both halves, the device's alone, the host's alone */
     struct mr_words gpu; /* both halves of CUDA C++, but no other source */
     struct mr_words linking; /* options of the link that come before its inputs */

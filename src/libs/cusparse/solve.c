@@ -70,9 +70,10 @@ static bool is_plain(const struct solution *r)
         for (int64_t i = 0; i < n; i++) \
             for (int64_t j = 0; j < width; j++) \
                 x[i * width + j] = alpha * ((const element *)b->at)[i * b->row_step + (begin + j) * b->column_step]; \
-        if (is_plain(r)) \
+        const bool plain = is_plain(r); \
+        if (plain) \
             in_place_##s(r, x); \
-        for (int64_t step = is_plain(r) ? n : 0; step < n; step++) { \
+        for (int64_t step = 0; step < n && !plain; step++) { \
             int64_t i = r->ascending ? step : n - 1 - step; \
             element diagonal = 0, *mine = x + i * width; \
             if (!mr_line(&reader, i, &e)) \

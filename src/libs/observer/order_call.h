@@ -129,8 +129,8 @@ void obs_map_leave(struct obs_call *call);
 void obs_unmap_enter(struct obs_call *call);
 void obs_values_enter(struct obs_call *call);              /* order_values.c */
 void obs_values_leave(struct obs_call *call);
-/* The operation has ended; if it was a wait for a value that no stream has written, the host may have. With the lock.
- */
+/* The operation has ended. If it was a wait for a value that no stream has written, the host may have written it. With
+ * the lock. */
 void obs_values_ended(const struct obs_operation *operation);
 /* The words of such waits of the operation, `most` at most. Without the lock. */
 size_t obs_values_waited(const struct obs_operation *operation, uint64_t addresses[], size_t most);

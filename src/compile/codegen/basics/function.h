@@ -26,8 +26,7 @@ struct cg_launch {
     LLVMValueRef notes;        /* of the warp, by site: abi/note.h; NULL: none are made */
     LLVMValueRef params_place; /* what addresses of parameters are */
     LLVMValueRef ntid[3], ctaid[3], nctaid[3];
-    LLVMValueRef
-        ntid_inverse[2]; /* i64: 2^32 by them, and a bit more; NULL until something is divided (body/threads.c) */
+    LLVMValueRef ntid_inverse[2]; /* i64: 2^32 by them, and a bit more; NULL until needed (body/threads.c) */
     struct cg_blocks *several; /* body/blocks.c; NULL: a call runs one block */
 };
 

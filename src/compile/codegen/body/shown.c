@@ -38,9 +38,8 @@ struct types {
 
 static LLVMMetadataRef type_of(struct types *types, uint32_t number, unsigned deep);
 
-static LLVMMetadataRef struct_of(struct types *types,
-                                 const struct mr_ptx_shown_type *type, /* NOLINT(misc-no-recursion) */
-                                 unsigned deep)
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static LLVMMetadataRef struct_of(struct types *types, const struct mr_ptx_shown_type *type, unsigned deep)
 {
     LLVMMetadataRef *members = mr_calloc((size_t)type->member_count + 1, sizeof *members), made;
     uint32_t count = 0;

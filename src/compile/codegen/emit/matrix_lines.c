@@ -15,7 +15,7 @@
  * again. Without that instruction they go in steps of two, as pairs of 16 bits. Sums of 32 bits wrap, so their order
  * can't be told.
  *
- * Four functions of the object do the work, so that a kernel of a hundred products stays small: one writes the lines,
+ * Five functions of the object do the work, so that a kernel of a hundred products stays small: one writes the lines,
  * one the others, one takes C apart, one multiplies, and one puts D together. They get and give values in registers.
  * What they made serves later products as long as the registers keep it (matrix_kept.c).
  */
@@ -195,9 +195,9 @@ static LLVMTypeRef several(const struct cg *g, LLVMTypeRef type, unsigned count)
     return LLVMStructTypeInContext(g->unit->context, types, count, false);
 }
 
-static LLVMValueRef packed(struct cg *g, const LLVMValueRef *values, unsigned count)
+static LLVMValueRef packed(struct cg *g, LLVMTypeRef type, const LLVMValueRef *values, unsigned count)
 {
-    LLVMValueRef all = LLVMGetPoison(several(g, LLVMTypeOf(values[0]), count));
+    LLVMValueRef all = LLVMGetPoison(several(g, type, count));
     for (unsigned i = 0; i < count; i++)
         all = LLVMBuildInsertValue(g->b, all, values[i], i, "");
     return all;
@@ -390,7 +390,7 @@ static LLVMValueRef taker_apart(struct cg *g, struct form *f)
         }
         vectors[along] = cg_lines_of(&inner, tiles, f->lines, along % 8 / 2);
     }
-    LLVMBuildRet(inner.b, packed(&inner, vectors, f->along));
+    LLVMBuildRet(inner.b, packed(&inner, work_vector(f), vectors, f->along));
     end_body(g, f, &inner);
     return fn;
 }
@@ -439,7 +439,7 @@ static LLVMValueRef putter_together(struct cg *g, struct form *f)
         }
         registers[i] = cg_cast_bits(&inner, plane, i32);
     }
-    LLVMBuildRet(inner.b, packed(&inner, registers, count));
+    LLVMBuildRet(inner.b, packed(&inner, cg_vector_type(i32, CG_LANES), registers, count));
     end_body(g, f, &inner);
     return fn;
 }
@@ -516,7 +516,7 @@ static LLVMValueRef multiplier(struct cg *g, struct form *f)
     for (unsigned i = 0; i < f->along; i++)
         vectors[i] = LLVMGetParam(fn, 2 + i);
     multiply(&inner, f, LLVMGetParam(fn, 0), LLVMGetParam(fn, 1), vectors);
-    LLVMBuildRet(inner.b, packed(&inner, vectors, f->along));
+    LLVMBuildRet(inner.b, packed(&inner, work_vector(f), vectors, f->along));
     end_body(g, f, &inner);
     return fn;
 }
