@@ -21,15 +21,23 @@ ROOT = HERE.parent
 
 
 def git(*words: str) -> str | None:
+    """What git says; None: there is no git, or no repository."""
+    if not shutil.which("git"):
+        return None
     done = subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else None
+
+
+def source_time() -> int:
+    """SOURCE_DATE_EPOCH, or the last commit's time; without git, when CHANGELOG.md was last changed."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or git("log", "-1", "--format=%ct") or (ROOT / "CHANGELOG.md").stat().st_mtime)
 
 
 def sources() -> list[str]:
     listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     if listed is not None:
         return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
-    built = {"build", "dist", "debian"}
+    built = {"build", "dist", "debian", ".git"}
     return [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file() and path.relative_to(ROOT).parts[0].split("-")[0] not in built]
 
 
@@ -53,7 +61,7 @@ def main() -> None:
     if missing:
         sys.exit("deb: debhelper is missing (apt-get install debhelper)")
     version = re.search(r"version: '([^']+)'", (ROOT / "meson.build").read_text())[1]
-    epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or git("log", "-1", "--format=%ct") or (ROOT / "CHANGELOG.md").stat().st_mtime)
+    epoch = source_time()
     with tempfile.TemporaryDirectory() as temporary:
         folder = (place or pathlib.Path(temporary)) / f"millrace-{version}"
         copy(folder, version, epoch)

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 
+from deb import source_time
 from wheel import SYSTEM, find_library, installed, is_elf, needed, package_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -68,9 +69,8 @@ def document(root: pathlib.Path, version: str, when: int) -> dict:
 def main() -> None:
     build, output = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     version = re.search(r"version: '([^']+)'", (ROOT / "meson.build").read_text())[1]
-    commit = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False).stdout.strip()
     with tempfile.TemporaryDirectory() as folder:
-        made = document(installed(build, pathlib.Path(folder)), version, int(os.environ.get("SOURCE_DATE_EPOCH") or commit or 0))
+        made = document(installed(build, pathlib.Path(folder)), version, source_time())
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(made, indent=1) + "\n")
     print(f"sbom: {output}, {len(made['files'])} files, {len(made['packages'])} packages")

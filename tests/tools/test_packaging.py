@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(os.environ["MR_SOURCE_ROOT"])
@@ -177,6 +178,16 @@ class Installation(unittest.TestCase):
             self.assertIn("p.deb is the same", said[1].stdout)
             self.assertRegex(said[2].stdout, r"p.deb differs:\n    file\n$")
             self.assertRegex(said[3].stdout, r"p.deb differs:\n    name\n$")
+
+    def test_sources_without_git(self):
+        """In a container there may be none, or a copy that is no repository of the user who builds."""
+        import deb
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, PATH=folder):
+            os.environ.pop("SOURCE_DATE_EPOCH", None)
+            self.assertGreater(deb.source_time(), 1500000000)
+            names = deb.sources()
+        self.assertIn("packaging/deb.py", names)
+        self.assertEqual([name for name in names if name.startswith((".git/", "build/", "dist/"))], [])
 
     @unittest.skipUnless(shutil.which("clang-19"), "there is no clang 19")
     def test_libdevice_is_the_same_in_each_folder(self):

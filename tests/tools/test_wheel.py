@@ -92,6 +92,9 @@ class Wheel(unittest.TestCase):
         (empty / "clang-19").chmod(0o755)
         self.assertEqual(self.do(self.bin / "python", "-c", ask, PATH=str(empty)), f"{empty}\n")
 
+    def test_size(self):
+        self.assertLess(self.wheel.stat().st_size, 20e6)
+
     def test_activate(self):
         self.assertEqual(self.do(self.bin / "python", "-c", "import millrace; millrace.activate(); assert millrace.is_active()\n" + PROGRAM), "496\n")
         late = "import ctypes, millrace; ctypes.CDLL(LIBRARY)\ntry: millrace.activate()\nexcept RuntimeError: print('late')"
