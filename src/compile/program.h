@@ -78,7 +78,7 @@ struct mr_program {
     struct mr_source source;
     struct mr_cache_key text; /* hash of the PTX */
     unsigned optimisation;
-    bool level_is_said; /* by the program that loads it: there is one version, of that level */
+    bool level_is_said; /* by the program that loads it, or by -G: there is one version, of that level */
     struct mr_code_settings settings;
     struct mr_symbol *symbols;
     size_t symbol_count;

@@ -58,6 +58,9 @@ bool mr_ptx_assembler_option_is_verbose(const char *option);
  * word for kernels that are optimised (-gline-directives-only) gives lines alone. */
 #define MR_PTX_LINES_WORD "-Xclang=-debug-info-kind=line-tables-only"
 
+/* The word for -G: variables and their types, too. */
+#define MR_PTX_VARIABLES_WORD "-Xclang=-debug-info-kind=constructor"
+
 /* Adds the macro by which the device headers know that subnormal floats count as 0, if clang's words for a kernel say
  * so; the last word about it counts. */
 void mr_ptx_arch_flush_words(struct mr_words *words);

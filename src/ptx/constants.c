@@ -27,7 +27,7 @@ static uint64_t bytes_of(const char *name, size_t length)
     return name[length] == '[' ? each * strtoull(name + length + 1, NULL, 10) : each;
 }
 
-/* Whether the text has the name other than where it is declared. */
+/* Whether the text has the name other than where it is declared, and where debug information tells of it. */
 static bool is_referred(const char *ptx, const char *declared, size_t length)
 {
     char name[512];
@@ -35,7 +35,7 @@ static bool is_referred(const char *ptx, const char *declared, size_t length)
         return true;
     snprintf(name, sizeof name, "%.*s", (int)length, declared);
     for (const char *at = strstr(ptx, name); at; at = strstr(at + length, name))
-        if (at != declared && !is_name(at[-1]) && !is_name(at[length]))
+        if (at != declared && !is_name(at[-1]) && !is_name(at[length]) && !mr_ptx_debug_tells(ptx, at))
             return true;
     return false;
 }

@@ -33,6 +33,13 @@ const char *mr_ptx_line_variable(const char *line, size_t *length, const char **
     return at;
 }
 
+bool mr_ptx_debug_tells(const char *ptx, const char *name)
+{
+    static const char row[] = "\n.b64 ";
+    size_t length = sizeof row - 1;
+    return name >= ptx + length && memcmp(name - length, row, length) == 0;
+}
+
 static bool is_name(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
@@ -295,7 +302,7 @@ static bool read_words(const char *ptx, struct variables *variables)
             continue;
         struct variable key = {.own = at, .own_length = length}, *wanted = &key,
                         *variable = find(variables, at, length);
-        if (variable && variable->name != at)
+        if (variable && variable->name != at && !mr_ptx_debug_tells(ptx, at))
             variable->referred = true;
         struct variable **taken = count ? bsearch(&wanted, own, count, sizeof *own, by_own_name) : NULL;
         if (taken)
@@ -305,20 +312,27 @@ static bool read_words(const char *ptx, struct variables *variables)
     return true;
 }
 
+static bool left_out(const struct variable *variable)
+{
+    return variable->drop && !variable->referred;
+}
+
 static void write_tidied(const char *ptx, const struct variables *variables, struct mr_text *out)
 {
     for (const char *at = ptx; *at;) {
         size_t whole = strcspn(at, "\n") + 1, length;
         const char *name = declared(at, &length), *end = at + (at[whole - 1] ? whole : whole - 1);
         const struct variable *declares = name ? find(variables, name, length) : NULL;
-        bool drop = declares && declares->drop && !declares->referred;
+        bool drop = declares && left_out(declares);
         for (; at < end; at += length) {
             length = word_length(at);
             if (length > (size_t)(end - at))
                 length = (size_t)(end - at);
             const struct variable *variable = is_name(*at) ? find(variables, at, length) : NULL;
             bool own = variable && variable->own && !variable->taken;
-            if (!drop)
+            if (variable && left_out(variable) && mr_ptx_debug_tells(ptx, at))
+                mr_text_put(out, "0");
+            else if (!drop)
                 mr_text_add(out, own ? variable->own : at, own ? variable->own_length : length);
         }
     }

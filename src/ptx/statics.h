@@ -7,6 +7,8 @@
 #ifndef MR_PTX_STATICS_H
 #define MR_PTX_STATICS_H
 
+#include <stdbool.h>
+
 #include "base/text.h"
 
 /* Adds the PTX to `out`, each such short name made the long one, which is that and "__static__…", the same in a whole
@@ -18,7 +20,8 @@ void mr_ptx_join_statics(const char *ptx, struct mr_text *out);
  * -fkeep-persistent-storage-variables, so that no variable that the host may write is left out or replaced by its first
  * value. Two things change. A variable of no namespace gets its own name, as nvcc and NVRTC call it, where nothing else
  * has that (`c` for `_ZL1c`). And constants that nothing refers to are left out if they may be the host's: those of
- * templates, functions and headers, and those beyond 16 KiB in all; and what this project's headers declare.
+ * templates, functions and headers, and those beyond 16 KiB in all; and what this project's headers declare. Debug
+ * information that says where such a variable is says 0 then.
  */
 void mr_ptx_tidy_statics(const char *ptx, struct mr_text *out);
 
@@ -30,5 +33,9 @@ void mr_ptx_define_externs(const char *ptx, struct mr_text *out);
 /* Of a line: the name of the variable that it declares, and where; NULL: it is no declaration as clang writes it.
  * *space: where the state space begins. */
 const char *mr_ptx_line_variable(const char *line, size_t *length, const char **space);
+
+/* Whether the name at this place of the PTX is in a row of debug information, which says where a variable is and makes
+ * no use of it: `.b64 name` in the first column. */
+bool mr_ptx_debug_tells(const char *ptx, const char *name);
 
 #endif

@@ -20,7 +20,7 @@ static const char text[] =
     ".loc 1 0 9\nmul.f32 %%f1, %%f1, %%f0;\n"
     ".loc 1 7 9\nst.global.f32 [%%d0], %%f1;\n.loc 1 8 1\nret;\n}\n.file 1 \"%s\"\n";
 
-static char module_text[1 << 16];
+static char module_text[1 << 22];
 
 /* The module's text; false if there is none. */
 static int make_text(const char *file, int is_ptx)

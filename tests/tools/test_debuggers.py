@@ -2,9 +2,12 @@
 """What gdb, perf and the log see of generated code: names of kernels and device functions, lines of the PTX or of the
 source that the module names.
 
-    test_debuggers.py PROGRAM [gdb|map|jitdump|source-gdb|source-jitdump|source-fault|source-inlined]
+    test_debuggers.py PROGRAM PART, where PART is gdb, map, jitdump, source-gdb, source-jitdump, source-fault,
+    source-inlined, source-nvcc or source-nvrtc
 
-PROGRAM is debugged.c's, for the last four sourced.c's. Ends with 77 (skipped) where there is no gdb."""
+PROGRAM is debugged.c's, for those with source sourced.c's. Ends with 77 (skipped) where there is no gdb."""
+import ctypes
+import functools
 import os
 import shutil
 import struct
@@ -225,6 +228,38 @@ def test_source_inlined(program, folder):
     return 0
 
 
+def by_nvcc(build, path, text):
+    subprocess.run([os.path.join(build, "bin/nvcc"), "-G", "--ptx", path, "-o", text], check=True)
+
+
+def by_nvrtc(build, path, text):
+    library = ctypes.CDLL(os.path.join(build, "lib/libnvrtc.so.13"))
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+
+    def call(name, *words):
+        status = getattr(library, name)(*words)
+        assert status == 0, (name, status)
+
+    with open(path, "rb") as file:
+        call("nvrtcCreateProgram", ctypes.byref(program), file.read(), path.encode(), 0, None, None)
+    call("nvrtcCompileProgram", program, 1, (ctypes.c_char_p * 1)(b"-G"))
+    call("nvrtcGetPTXSize", program, ctypes.byref(size))
+    ptx = ctypes.create_string_buffer(size.value)
+    call("nvrtcGetPTX", program, ptx)
+    with open(text, "wb") as file:
+        file.write(ptx.value)
+
+
+def test_source_compiled(program, folder, compile_to):
+    """What Millrace's compilers tell of variables with -G."""
+    path, text = write_source(folder), os.path.join(folder, "text.ptx")
+    compile_to(os.path.dirname(os.path.dirname(os.path.dirname(program))), path, text)
+    output = run_gdb(["set environment MILLRACE_WORKERS 1", f"break {path}:7", "run", "info locals", "ptype old", "kill"], [program, text, "ptx"], folder)
+    if output is None:
+        return 77
+    return said(output, "ns::scale_up (", f"{path}:7", "values = 0x", "first = 0", "factor = 3", "i = 0", "old = 0", "type = float")
+
+
 def run(program, folder, way, *words):
     child = subprocess.Popen([program, *words], env=environment(folder, MILLRACE_PERF=way), cwd=folder)
     assert child.wait() == 0, child.returncode
@@ -300,7 +335,9 @@ def test_source_jitdump(program, folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         parts = {"gdb": test_gdb, "map": test_map, "jitdump": test_jitdump, "source-gdb": test_source_gdb, "source-jitdump": test_source_jitdump,
-                 "source-fault": test_source_fault, "source-inlined": test_source_inlined}
+                 "source-fault": test_source_fault, "source-inlined": test_source_inlined,
+                 "source-nvcc": functools.partial(test_source_compiled, compile_to=by_nvcc),
+                 "source-nvrtc": functools.partial(test_source_compiled, compile_to=by_nvrtc)}
         return parts[sys.argv[2]](os.path.abspath(sys.argv[1]), folder)
 
 

@@ -425,7 +425,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             (("-D", "A=1"), "-DA=1", "-DA=1"), (("-DA=1",), "-DA=1", "-DA=1"), (("--define-macro", "A"), "-DA", "-DA"), (("-UA",), "-UA", "-UA"),
             (("-include", "h.h"), "-includeh.h", "-includeh.h"), (("-std=c++20",), "-std=c++20", "-std=c++20"), (("--std", "c++14"), "-std=c++14", "-std=c++14"),
             (("-O1",), None, " -O1"), (("-O", "3"), None, " -O3 "), (("--optimize=0",), None, " -O0"), (("-g",), None, " -g "), (("--debug",), None, " -g "),
-            (("-G",), " -O0 ", "-D__CUDACC_DEBUG__"), (("--device-debug",), " -O0 ", "-D__CUDACC_DEBUG__"),
+            (("-G",), "-debug-info-kind=constructor -O0 ", "-D__CUDACC_DEBUG__"), (("--device-debug",), " -O0 ", "-D__CUDACC_DEBUG__"),
             (("-lineinfo",), LINES_WORD, None), (("--generate-line-info",), LINES_WORD, None),
             (("-fmad=false",), "-ffp-contract=off", None), (("--fmad", "true"), "-ffp-contract=fast -ffp-contract=fast", None),
             (("-ftz=true",), "-fgpu-flush-denormals-to-zero", None), (("--ftz=false",), "-fno-gpu-flush-denormals-to-zero", None),

@@ -115,7 +115,7 @@ static void device_words(const struct request *request, const struct places *pla
     cccl_words(words);
     mr_ptx_arch_flush_words(words);
     if (request->debug_device) { /* optimised with -dopt on */
-        mr_words_add(words, MR_PTX_LINES_WORD, "");
+        mr_words_add(words, request->optimised_debug ? MR_PTX_LINES_WORD : MR_PTX_VARIABLES_WORD, "");
         if (!request->optimised_debug)
             mr_words_add(words, "-O0", "");
     }

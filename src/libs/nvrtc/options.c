@@ -17,7 +17,7 @@
 enum action {
     ARCH,
     STANDARD,
-    PASS,          /* the compiler's `text` */
+    PASS,          /* the compiler's `text`, and `other` if there is one */
     PASS_VALUE,    /* `text` with the value joined */
     PASS_BOOLEAN,  /* `text` for true, `other` for false */
     DEFAULT_DEVICE,
@@ -52,7 +52,7 @@ static const struct option {
     {"pre-include", "include", PASS_VALUE, "-include", NULL},
     {"no-source-include", "no-source-include", NO_SOURCE_FOLDER, NULL, NULL},
     {"device-as-default-execution-space", "default-device", DEFAULT_DEVICE, NULL, NULL},
-    {"device-debug", "G", PASS, "-O0", NULL},
+    {"device-debug", "G", PASS, "-O0", MR_PTX_VARIABLES_WORD},
     {"generate-line-info", "lineinfo", PASS, MR_PTX_LINES_WORD, NULL},
     {"disable-warnings", "w", PASS, "-w", NULL},
     {"fmad", "fmad", PASS_BOOLEAN, "-ffp-contract=fast", "-ffp-contract=off"},
@@ -248,6 +248,8 @@ static bool apply(struct mr_options *options, const struct option *option, const
         return read_standard(options, value, log);
     case PASS:
         mr_words_add(&options->words, option->text, "");
+        if (option->other)
+            mr_words_add(&options->words, option->other, "");
         return true;
     case PASS_VALUE:
         if (!*value)
