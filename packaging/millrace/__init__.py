@@ -87,7 +87,6 @@ def activate() -> None:
         if not any(flag.startswith(name) for flag in flags):
             flags.append(f"{name}={value}")
     os.environ["XLA_FLAGS"] = " ".join(flags)
-    os.environ.setdefault("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1")
     os.environ.setdefault("TRITON_PTXAS_PATH", str(ROOT / "bin" / "ptxas"))
 
 

@@ -89,8 +89,7 @@ static bool name_for_xla(const char *shims)
     char root[PATH_MAX];
     snprintf(root, sizeof root, "%.*s", (int)(strrchr(shims, '/') - shims), shims);
     return (strchr(root, ' ') || add_xla_flag("--xla_gpu_cuda_data_dir", root)) &&
-           add_xla_flag("--xla_gpu_autotune_level", "0") && add_xla_flag("--xla_gpu_enable_triton_gemm", "false") &&
-           setenv("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1", 0) == 0;
+           add_xla_flag("--xla_gpu_autotune_level", "0") && add_xla_flag("--xla_gpu_enable_triton_gemm", "false");
 }
 
 bool tool_environment(const char *command)
