@@ -89,10 +89,11 @@ def bundle(root: pathlib.Path) -> set[str]:
 def unlink(root: pathlib.Path) -> None:
     """A wheel can't have links. What a linker or a program calls a library without its version becomes text that linkers
     read, and millrace/__init__.py makes links again; others become copies, and the library's own name goes where only
-    its version differs."""
+    its version differs. lib64 becomes text, too, so that pip knows the name when it takes the wheel away."""
     links = {path: path.resolve() for path in root.rglob("*") if path.is_symlink() and path.resolve().is_file()}
     for path in [path for path in root.rglob("*") if path.is_symlink()]:
         path.unlink()
+    (root / "lib64").write_text("lib\n")
     for path in sorted(links, key=lambda path: path.name.endswith(".so")):
         target = links[path]
         if path.parent == target.parent and path.name.endswith(".so"):

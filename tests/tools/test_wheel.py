@@ -139,6 +139,7 @@ class Wheel(unittest.TestCase):
         for path in (fresh / "millrace" / "toolkit" / "lib").glob("lib*.so"):
             if not path.name.startswith("libmillrace-"):
                 self.assertTrue(path.is_symlink() and path.exists(), path)
+        self.assertTrue((fresh / "millrace" / "toolkit" / "lib64" / "libcuda.so").is_symlink())
 
 
 if __name__ == "__main__":
