@@ -257,12 +257,13 @@ static bool place_headers(struct mr_words *words, const char *search)
 
 /* Runs the compiler: in a process that waits for this, or with precompiled headers, if that can be. A failure there is
  * tried again without: the headers may be damaged, and a waiting process words some messages in another way. If a
- * header is missing, nothing is tried again. */
+ * header is missing, nothing is tried again. Of precompiled headers clang tells debuggers less, so -G does without. */
 static enum mr_run_status run_compiler(struct mr_run *run, struct mr_words *words, const char *device,
                                        const struct mr_folder *folder, bool keep)
 {
     struct mr_words faster = {.items = NULL};
     char path[PATH_MAX];
+    keep = keep && !mr_words_have(words, MR_PTX_VARIABLES_WORD, strlen(MR_PTX_VARIABLES_WORD));
     enum mr_run_status status = keep ? mr_prepare_run_waiting(run, words, device, folder) : MR_RUN_FAILED;
     if (status == MR_RUN_FAILED && mr_prepare_header_missing(&run->messages))
         return status;
