@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Packages from PyPI that bring kernels of their own, unmodified, with no CUDA toolkit: clients/packages.sh BUILD
-# A check each, beside the processor: tinygrad (a network trains), Halide, CatBoost, the ASTRA toolbox, Qiskit Aer.
+# A check each, beside the processor: tinygrad (a network trains), Halide, CatBoost, the ASTRA toolbox, Qiskit Aer, Dr.Jit, Quadrants, PyKeOps (which
+# builds a library with g++), SlangPy, OSQP.
 . "$(dirname "$0")/common.sh"
 client_begin packages "${1:-build}"
 install tinygrad-0.14 'tinygrad==0.14.*' numpy || exit 1
@@ -9,8 +10,13 @@ install halide-21 'halide==21.*' || exit 1
 install catboost-1.2 'catboost==1.2.*' || exit 1
 install astra-2.5 'astra-toolbox==2.5.*' || exit 1
 install qiskit-aer-0.18 'qiskit-aer-gpu==0.18.*' || exit 1
+install drjit-1.5 'drjit==1.5.*' || exit 1
+install quadrants-1.3 'quadrants==1.3.*' || exit 1
+install pykeops-2.3 'pykeops==2.3' || exit 1
+install slangpy-0.43 'slangpy==0.43.*' || exit 1
+install osqp-1.1 'osqp-cu12==1.1.*' || exit 1
 
-for name in tinygrad halide catboost astra qiskit; do
+for name in tinygrad halide catboost astra qiskit drjit quadrants keops slangpy osqp; do
     check "${name}_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/${name}_check.py"
 done
 client_end
