@@ -14,7 +14,8 @@ for seed in range(3):
     linear, found = numbers.standard_normal(60), []
     for algebra in ("builtin", "cuda"):
         solver = osqp.OSQP(algebra=algebra)
-        solver.setup(quadratic, linear, bounds, middle - 0.1, middle + 0.1, verbose=False, eps_abs=1e-6, eps_rel=1e-6, max_iter=20000)
+        solver.setup(quadratic, linear, bounds, middle - 0.1, middle + 0.1, verbose=False, eps_abs=1e-6, eps_rel=1e-6,
+                     max_iter=20000)
         result = solver.solve()
         assert result.info.status == "solved", (seed, algebra, result.info.status)
         found.append(result.x)

@@ -31,7 +31,8 @@ values = np.random.default_rng(1).random(64 * 100, dtype=np.float32)
 
 
 def buffer(data: np.ndarray) -> slangpy.Buffer:
-    return device.create_buffer(element_count=data.size, struct_size=4, usage=slangpy.BufferUsage.unordered_access | slangpy.BufferUsage.shader_resource, data=data)
+    usage = slangpy.BufferUsage.unordered_access | slangpy.BufferUsage.shader_resource
+    return device.create_buffer(element_count=data.size, struct_size=4, usage=usage, data=data)
 
 
 sums, counts = buffer(np.zeros(100, np.float32)), buffer(np.zeros(8, np.uint32))
