@@ -59,7 +59,8 @@ def differing(one: pathlib.Path, other: pathlib.Path) -> list[str]:
             paths = trees[0][name], trees[1][name]
             if not same(*paths):
                 found.append(name)
-            elif len({(path.lstat().st_mode, int(path.lstat().st_mtime)) for path in paths}) > 1:
+            # A folder's time is that of unpacking, if links in it are made last.
+            elif len({(path.lstat().st_mode, path.is_dir() or int(path.lstat().st_mtime)) for path in paths}) > 1:
                 found.append(f"{name}: its rights or its time")
     return found or ["the files are the same: how they are packed differs"]
 
