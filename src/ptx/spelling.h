@@ -6,7 +6,7 @@
  * behind `__shared__` or
  * `__align__`, which have to stand before. There characters change places and none is added, so lines stay and columns
  * nearly do. In asm statements with operands the names of PTX's registers (`%laneid`) get the second percent sign that
- * clang wants.
+ * clang wants, and operands the comma between them.
  */
 #ifndef MR_PTX_SPELLING_H
 #define MR_PTX_SPELLING_H

@@ -4,7 +4,9 @@
  *
  * Host code has asm statements, too. There a name of a register has two percent signs already, and one in front of a
  * letter and a number is an operand with a modifier (`%b0`). So such a short name is doubled only where the text
- * declares registers, which only PTX does. */
+ * declares registers, which only PTX does.
+ *
+ * nvcc also takes operands without a comma between them (`: "r"(a) "l"(p)`), where clang wants one. */
 #include "ptx/spelling_asm.h"
 
 #include <ctype.h>
@@ -111,6 +113,28 @@ static size_t find_strings(const struct mr_cxx_scanner *s, size_t at, struct mr_
     return 0;
 }
 
+/* Adds the commas that are missing between the operands behind an asm statement's text, from `at`; *end: where to go
+ * on. What is added stands between *done and the statement's end. */
+static size_t add_commas(const struct mr_cxx_scanner *s, size_t at, struct mr_text *out, size_t *done, size_t *end)
+{
+    size_t changes = 0;
+    int depth = 1;
+    struct mr_cxx_token token = next_token(s, at);
+    for (bool behind_operand = false; depth > 0 && token.end > token.begin; token = next_token(s, token.end)) {
+        char c = mr_cxx_peek(s, token.begin);
+        if (depth == 1 && behind_operand && (c == '[' || is_string(s, token))) {
+            mr_text_add(out, s->text + *done, token.begin - *done);
+            mr_text_put(out, ", ");
+            *done = token.begin;
+            changes++;
+        }
+        depth += strchr("([{", c) ? 1 : strchr(")]}", c) ? -1 : 0;
+        behind_operand = c == ')' && depth == 1;
+        *end = token.end;
+    }
+    return changes;
+}
+
 /* What the second string holds, if it stands beside the first and neither is a raw one. */
 static const char *joined(const struct mr_cxx_scanner *s, struct mr_cxx_token first, struct mr_cxx_token second)
 {
@@ -140,6 +164,8 @@ size_t mr_spelling_mend_asm(const char *text, size_t length, struct mr_text *out
                                   i + 1 < count ? joined(&s, strings[i], strings[i + 1]) : NULL, declares);
             done = strings[i].end;
         }
+        if (count > 0)
+            changes += add_commas(&s, s.at, out, &done, &s.at);
     }
     mr_text_add(out, text + done, length - done);
     return changes;

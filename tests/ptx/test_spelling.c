@@ -117,6 +117,19 @@ static void filled(const char *text, const char *lines, const char *after)
 #define FILL(name, values) "; { const __typeof__(*" name ") mr_values[] =" values "; " CALL(name) ", mr_values); }"
 #define CALL(name) "::mr_fill_sized(" name ", sizeof(" name ") / sizeof(*" name ")"
 
+static void operands_in_asm(void **state)
+{
+    (void)state;
+    becomes("asm volatile(\"st.u8 [%1], %0;\" ::\"r\"(v) \"l\"(p) : \"memory\" \"cc\");",
+            "asm volatile(\"st.u8 [%1], %0;\" ::\"r\"(v) , \"l\"(p) : \"memory\" \"cc\");");
+    becomes(
+        "asm(\"a %0, %1, %2, %laneid;\" : \"=r\"(a[0]) [b] \"=r\"(b) : \"r\"((x + (1))) /* */\n\"r\"(f(\"s\" \"t\"))); g();",
+        "asm(\"a %0, %1, %2, %%laneid;\" : \"=r\"(a[0]) , [b] \"=r\"(b) : \"r\"((x + (1))) /* */\n, \"r\"(f(\"s\" \"t\"))); g();");
+    stays("asm(\"a %0, %1;\" : \"=r\"(a), [b] \"=\" \"r\"(b) : : \"memory\"); f(x) \"s\"");
+    stays("asm(\"a %0;\" : \"=r\"(a)");
+    stays("asm(\"a %0;\" : \"=r\"(");
+}
+
 static void sized_arrays(void **state)
 {
     (void)state;
@@ -157,8 +170,8 @@ static void attributes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(launches), cmocka_unit_test(no_launches),
-                                       cmocka_unit_test(names_in_asm), cmocka_unit_test(sized_arrays),
-                                       cmocka_unit_test(attributes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(launches),     cmocka_unit_test(no_launches),
+                                       cmocka_unit_test(names_in_asm), cmocka_unit_test(operands_in_asm),
+                                       cmocka_unit_test(sized_arrays), cmocka_unit_test(attributes)};
     return cmocka_run_group_tests_name("spelling", tests, NULL, NULL);
 }
