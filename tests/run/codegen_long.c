@@ -226,8 +226,8 @@ static void many_barriers(void **unused)
     rig_close(rig);
 }
 
-/* More blocks than LLVM is to choose masks for (their masks stay in memory), with lanes that part at each, loops among
- * them, and barriers at which all meet. */
+/* More blocks than LLVM is to choose masks for in a hurry (they stay in memory there), with lanes that part at each,
+ * loops among them, and barriers at which all meet. */
 static void many_branches(void **unused)
 {
     (void)unused;

@@ -55,7 +55,7 @@
 #define MR_FLOW_STATIC_BLOCKS 16000u
 #define MR_FLOW_STATIC_EDGES 24000u
 
-/* Above this many blocks, masks that several places store to stay in memory. */
+/* Above this many blocks, masks that several places store to stay in memory, in code that is made in a hurry. */
 #define MR_FLOW_MASKS_IN_MEMORY 1500u
 
 /* Above this many places that blocks look at when they end, and so many for each block, a dispatcher knows those that

@@ -102,7 +102,15 @@ static void find_kept(struct cg *g)
 }
 
 /* LLVM walks over much of the function for each slot that it makes a value of, if the slot is stored to at several
- * places. */
+ * places. Code that is made in full has them as values all the same: of each loop that stores to one LLVM would take
+ * the store out, and then look at all that follows in the function. */
+static bool are_masks_in_memory(const struct cg *g)
+{
+    const struct mr_codegen_request *request = g->unit->request;
+    return !g->parking.crowded && g->flow.block_count > MR_FLOW_MASKS_IN_MEMORY &&
+           (request->hurry || request->optimisation < 2);
+}
+
 static void keep_masks_in_memory(struct cg *g)
 {
     uint32_t count = g->flow.block_count, used = 0;
@@ -131,7 +139,7 @@ void cg_frame_parking(struct cg *g)
             g->parking.masks[b] = cg_slot(g, g->unit->mask, "parked");
     }
     find_kept(g);
-    if (!g->parking.crowded && count > MR_FLOW_MASKS_IN_MEMORY)
+    if (are_masks_in_memory(g))
         keep_masks_in_memory(g);
 }
 
