@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # NVIDIA's CUDA samples 12.5 as Debian packages them: clients/samples_debian.sh BUILD [NAME…]
 # Builds each sample without graphics by its own makefile, for one architecture, and runs it without arguments. In the end it prints a table: seconds to
-# build and to run, and how it ended; 2 is a sample's own word for a device that it can't use, and counts as skipped. make test-clients leaves it out.
+# build and to run, seconds of processor time of the run, and how it ended; 2 is a sample's own word for a device that it can't use, and counts as skipped.
+# make test-clients leaves it out.
 #
 # The sources are the package nvidia-cuda-samples (contrib), which apt-get downloads; MILLRACE_SAMPLES_DEBIAN names a folder with Samples/ and Common/ that
 # is there already. They were written for CUDA 12: a copy is respelt as 13 has it. MILLRACE_SAMPLES_LIMIT is how many seconds a program has (600).
@@ -24,12 +25,15 @@ fetch() {
     mkdir -p "$tree.new" && cp -r "$sources/Samples" "$sources/Common" "$tree.new" && respell "$tree.new" && mv "$tree.new" "$tree"
 }
 
-# What CUDA 13 has dropped: members of cudaDeviceProp, cuCtxCreate's older form, three results of cuFFT, and C++11 and C++14, which CCCL no longer takes.
+# What CUDA 13 has dropped: members of cudaDeviceProp, cuCtxCreate's older form, three results of cuFFT, two of Thrust's classes, and C++11 and C++14,
+# which CCCL no longer takes.
 respell() {
     find "$1" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' | while read -r file; do
         sed -E -i 's/\b[A-Za-z_]+(\[[a-z]+\])?(\.|->)(clockRate|memoryClockRate)\b/1000000/g
             s/\b[A-Za-z_]+(\[[a-z]+\])?(\.|->)(computeMode|kernelExecTimeoutEnabled|cooperativeMultiDeviceLaunch|singleToDoublePrecisionPerfRatio)\b/0/g
             s/\b[A-Za-z_]+(\[[a-z]+\])?(\.|->)deviceOverlap\b/1/g
+            s/ : public thrust::unary_function<[^>]*>//
+            s/thrust::identity<uint>\(\)/cuda::std::identity()/
             s/cuCtxCreate\((&[A-Za-z_]+(\[[a-z]+\])?), ?/cuCtxCreate(\1, NULL, /' "$file"
     done
     sed -i '/case CUFFT_INCOMPLETE_PARAMETER_LIST:/,+2d; /case CUFFT_PARSE_ERROR:/,+2d; /case CUFFT_LICENSE_ERROR:/,+2d' "$1/Common/helper_cuda.h"
@@ -41,12 +45,22 @@ install cccl nvidia-cuda-cccl==13.0.85 || exit 1 # Thrust and CUB, where nvcc fi
 table=$work/table.txt
 : >"$table"
 
-# seconds COMMAND…: runs it; how long it took, in $took
+# seconds COMMAND…: runs it; how long it took, in $took, and the processor time, in $used
 seconds() {
     begun=$(date +%s)
+    processor_time
+    before=$used
     status=0
     "$@" || status=$?
     took=$(($(date +%s) - begun))
+    processor_time
+    used=$((used - before))
+}
+
+# The processor time of all children so far, in $used. (times tells it of the shell that runs it, so there is no pipe.)
+processor_time() {
+    times >"$work/times"
+    used=$(tail -n 1 "$work/times" | awk -F '[ms ]+' '{ printf "%d", 60 * $1 + $2 + 60 * $3 + $4 }')
 }
 
 make_sample() {
@@ -71,13 +85,13 @@ for makefile in "$tree"/Samples/*/*/Makefile; do
     seconds make_sample "$folder" "$name"
     built=$took
     if [ "$status" != 0 ]; then
-        echo "$name|$built||not built" >>"$table"
+        echo "$name|$built|||not built" >>"$table"
         check "$name: build" sh -c 'tail -n 15 "$1"; exit 1' - "$work/$name.make"
         continue
     fi
     for program in $(find "$folder" -maxdepth 1 -type f -perm -u+x ! -name '*.sh' ! -name '*.so*' -exec basename {} \;); do
         seconds run_sample "$folder" "$program"
-        echo "$program|$built|$took|$status" >>"$table"
+        echo "$program|$built|$took|$used|$status" >>"$table"
         if [ "$status" = 2 ]; then
             skip "$program" "it says that it can't use the device: $(tail -n 1 "$work/$program.out")"
         else
@@ -85,6 +99,6 @@ for makefile in "$tree"/Samples/*/*/Makefile; do
         fi
     done
 done
-printf '%-34s %6s %6s  %s\n' sample build run status
-awk -F '|' '{ printf "%-34s %6s %6s  %s\n", $1, $2, $3, $4 }' "$table"
+printf '%-34s %6s %6s %9s  %s\n' sample build run processor status
+awk -F '|' '{ printf "%-34s %6s %6s %9s  %s\n", $1, $2, $3, $4, $5 }' "$table"
 client_end
