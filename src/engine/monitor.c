@@ -5,7 +5,9 @@
  * and no worker has taken anything up for two milliseconds, neither a task, nor a command, nor blocks of an open job,
  * it starts one more worker, and waits twice as long before the next one, up to a limit. Progress brings that back by
  * half: a job of slow blocks must not gather worker after worker. If workers are known to be waiting or inside host
- * functions, they use no processor, and it doesn't slow down. With nothing ready for a while it rests again. */
+ * functions, they use no processor, and it doesn't slow down. With nothing ready for a while it rests again.
+ *
+ * If no more workers can be started, the log says so once. */
 #include <limits.h>
 #include <pthread.h>
 
@@ -23,6 +25,7 @@
 struct watch {
     uint64_t progress;
     unsigned stalled, patience, calm;
+    bool full; /* one more worker was wanted, and there are as many as there can be */
 };
 
 /* A number that changes whenever a worker takes something up. Lock held. */
@@ -67,7 +70,21 @@ static struct mr_call look(struct watch *watch)
         watch->patience *= 2;
     call = mr_engine_call_one(MR_WORKERS_LIMIT);
     mr_engine.extra_started += call.spawn;
+    watch->full = mr_engine.workers == MR_WORKERS_LIMIT && !call.ring && !call.spawn;
     return call;
+}
+
+static void tell_full(const struct watch *watch)
+{
+    static bool told;
+    if (!watch->full || told)
+        return;
+    told = true;
+    mr_log(
+        MR_LOG_WARN,
+        "%u threads, as many as there can be, are busy, and other work can't begin: if they wait for it, they wait for "
+        "ever. Blocks that wait for each other must not be more than run at once",
+        MR_WORKERS_LIMIT);
 }
 
 static void *monitor_main(void *data)
@@ -90,6 +107,7 @@ static void *monitor_main(void *data)
         bool armed = mr_engine.monitor_armed;
         mr_lock_drop(&mr_engine.lock);
         mr_call_make(call);
+        tell_full(&watch);
         if (!armed)
             watch.calm = 0;
         mr_futex_wait(&mr_engine.monitor_bell, heard, armed && rest > TICK_NS ? TICK_NS : rest);
