@@ -14,7 +14,7 @@ from pathlib import Path
 from .table import TableError
 from .text import GENERATED, wrap_call
 
-KEYS = {"name", "forms", "suffix", "wide", "returns", "params", "done", "until"}
+KEYS = {"name", "forms", "suffix", "wide", "returns", "params", "done", "until", "later"}
 ELEMENTS = {"S": "float", "D": "double", "C": "cuComplex", "Z": "cuDoubleComplex", "H": "__half", "X": None}
 COMPLEXES = {"S": "cuComplex", "D": "cuDoubleComplex", "C": "cuComplex", "Z": "cuDoubleComplex", "H": None, "X": None}
 REALS = {"S": "float", "D": "double", "C": "float", "Z": "double", "H": "__half", "X": None}
@@ -70,10 +70,15 @@ class Family:
     done: bool
     until: int  # the last soname whose library has it; 0: all have, and the header
     apart: bool = False  # its header does not go together with the library's others
+    later: bool = False  # a later version's: exported, and in no header
 
     @property
     def body(self):
         return f"mr_{self.lib.folder}_{self.name}"
+
+    @property
+    def in_headers(self):
+        return not self.until and not self.later
 
     def symbols(self):
         """(letter, wide, name in programs, exported symbol) of each function."""
@@ -93,7 +98,7 @@ def _load_family(library, table, row, where):
             raise TableError(f"{where}: {row['name']}: no type has the letter {letter}")
     return Family(library, table["section"], table.get("header", library.headers[0]), row["name"], row["forms"], row.get("suffix", ""),
                   row.get("wide", False), row.get("returns", library.status), row["params"], row["done"], row.get("until", 0),
-                  table.get("apart", False))
+                  table.get("apart", False), row.get("later", False))
 
 
 def load(spec_dir, name):
@@ -197,7 +202,7 @@ def emit_exports(families):
             if family.apart:  # in another header it is a macro
                 lines.append(f"#undef {symbol}")
             # The header has it for C++ alone, or not at all.
-            if family.until or family.apart or params != [_public(p, letter, wide) for p in family.params]:
+            if not family.in_headers or family.apart or params != [_public(p, letter, wide) for p in family.params]:
                 lines.append(wrap_call(f"{returns} {symbol}", params or ["void"]) + ";")
             lines += [head, "{"]
             if family.done:
@@ -236,7 +241,7 @@ def emit_names(families, soname):
 def _prototypes(families, header):
     lines, section = [], None
     for family in families:
-        if family.until or family.header != header:
+        if not family.in_headers or family.header != header:
             continue
         if family.section != section:
             section = family.section
@@ -250,7 +255,7 @@ def _prototypes(families, header):
 
 
 def _plain_names(families):
-    return "\n".join(f"#define {name} {symbol}" for f in families if not f.until for _, _, name, symbol in f.symbols() if name != symbol)
+    return "\n".join(f"#define {name} {symbol}" for f in families if f.in_headers for _, _, name, symbol in f.symbols() if name != symbol)
 
 
 def emit_header(header, families, include_dir):

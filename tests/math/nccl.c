@@ -616,6 +616,22 @@ static void context_fails(void)
     OK(ncclCommAbort(own[0]));
 }
 
+/* Functions of later versions, which PyTorch's wheel names: they are there, and say that they can't. */
+ncclResult_t ncclCommMemStats(ncclComm_t comm, int stat, uint64_t *value);
+ncclResult_t ncclCommSuspend(ncclComm_t comm, int flags);
+ncclResult_t ncclSignal(int peer, int sigIdx, int ctx, unsigned int flags, ncclComm_t comm, cudaStream_t stream);
+ncclResult_t pncclGetPeerDevicePointer(ncclWindow_t window, size_t offset, int peer, void **outPtr);
+
+static void of_later_versions(void)
+{
+    uint64_t value = 7;
+    void *pointer = &value;
+    CHECK(ncclCommMemStats(comm[0], 0, &value) == ncclInvalidUsage && value == 7);
+    CHECK(ncclCommSuspend(comm[0], 0) == ncclInvalidUsage);
+    CHECK(ncclSignal(1, 0, 0, 0, comm[0], stream[0]) == ncclInvalidUsage);
+    CHECK(pncclGetPeerDevicePointer(NULL, 0, 1, &pointer) == ncclInvalidUsage && pointer == &value);
+}
+
 int main(void)
 {
     begin();
@@ -630,6 +646,7 @@ int main(void)
         not_blocking(false);
         not_blocking(true);
     }
+    of_later_versions();
     disagree();
     for (int r = 0; r < RANKS; r++)
         OK(ncclCommDestroy(comm[r]));
