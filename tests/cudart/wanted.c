@@ -81,6 +81,12 @@ static void test_good(void)
     HOLDS(wanted(copy, runtime) == 90);
     HOLDS(wanted(copy, objects + 1) == 90 && wanted(copy, runtime + 1) == 120); /* one alone is the program's own */
     __cudaUnregisterFatBinary(handle);
+    /* Objects that are to be linked, one of machine code alone: they can't run, whatever the others hold. */
+    unsigned char code[256];
+    memcpy(code, build(1, kinds, targets), 16 + 72);
+    void *mixed[] = {code, build(1, kinds + 1, targets + 1), build(1, kinds + 1, targets + 1), NULL};
+    HOLDS(wanted(code, mixed) == 0);
+    HOLDS(wanted(code, mixed + 1) == 120);
     HOLDS(mr_rt_wanted_capability() == 0);
 }
 

@@ -63,17 +63,21 @@ static void see_fatbin(struct mr_rt_image_heads *seen, const void *data)
     seen->lacks |= one == 0;
 }
 
-/* The last of several objects that are to be linked is the device runtime, which nvcc always adds: the program does
- * without. */
+/* Objects that are to be linked run if each has PTX: if one has none, that of the others counts for nothing. The last
+ * of several is the device runtime, which nvcc always adds: the program does without. */
 static void see_objects(struct mr_rt_image_heads *seen, void *const *objects)
 {
+    struct mr_rt_image_heads all = {0, false};
     void *object, *next;
     for (bool first = true; objects && copy(&object, (uintptr_t)objects, sizeof object) && object;
          first = false, objects++) {
         bool last = !copy(&next, (uintptr_t)(objects + 1), sizeof next) || !next;
         if (first || !last)
-            see_fatbin(seen, object);
+            see_fatbin(&all, object);
     }
+    seen->lacks |= all.lacks;
+    if (!all.lacks && all.wanted > seen->wanted)
+        seen->wanted = all.wanted;
 }
 
 void mr_rt_see_image(void *seen, const void *data, void *const *objects)
