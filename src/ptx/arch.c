@@ -103,11 +103,9 @@ enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *
         return MR_PTX_ARCH_TOO_OLD;
     if (!is_known(number))
         return MR_PTX_ARCH_NONE;
-    if (*end)
-        return MR_PTX_ARCH_SUFFIX;
     *capability = (unsigned)number;
     *real = is_real;
-    return MR_PTX_ARCH_GOOD;
+    return *end ? MR_PTX_ARCH_SUFFIX : MR_PTX_ARCH_GOOD;
 }
 
 bool mr_ptx_assembler_option_is_idle(const char *option)

@@ -93,7 +93,6 @@ class Shim(unittest.TestCase):
         self.bad("true or false is wanted, not 1", "--fmad=1", "product.ptx")
         self.bad("one file at a time, not also other.ptx", "product.ptx", "other.ptx")
         self.bad("is for sm_80, which is newer than the GPU that is named, sm_75", "-arch=sm_75", "product.ptx")
-        self.bad("name a target without the letter", "-arch=sm_90a", "product.ptx")
         self.bad("too old a GPU: sm_20", "-arch=sm_20", "product.ptx")
         self.bad("no such GPU: fermi", "-arch=fermi", "product.ptx")
         self.source.write_text(PRODUCT.replace("cvt.f64.f32", "cvt.f64"))

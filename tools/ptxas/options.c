@@ -67,12 +67,9 @@ static bool read_target(const char *value, struct request *request)
     bool real;
     switch (mr_ptx_arch_read(value, &request->target, &real)) {
     case MR_PTX_ARCH_GOOD:
+    case MR_PTX_ARCH_SUFFIX: /* what one chip alone has is refused where it is used, by the instruction's name */
     case MR_PTX_ARCH_LEFT_OUT:
         return true;
-    case MR_PTX_ARCH_SUFFIX:
-        return toolkit_complain(
-            "Millrace has nothing that one chip alone has; name a target without the letter, or a device of at most 8.9 (MILLRACE_COMPUTE_CAPABILITY), instead of",
-            value);
     case MR_PTX_ARCH_TOO_OLD:
         return toolkit_complain("too old a GPU:", value);
     default:
