@@ -6,7 +6,7 @@ build=${1:-build}
 status=0
 summary=
 total_passed=0 total_failed=0 total_skipped=0
-for client in pycuda cuda_core numba triton nvml wheels packages tensorflow jax cccl openmm taichi static_runtime check_pytest cupy; do
+for client in pycuda cuda_core numba triton nvml wheels packages tensorflow jax pytorch cccl openmm taichi static_runtime check_pytest cupy; do
     log=$build/clients-$client.log
     { "$here/$client.sh" "$build" 2>&1; echo $? >"$log.status"; } | tee "$log"
     line=$(grep -E "^$client: [0-9]+ passed" "$log" | tail -n 1)
