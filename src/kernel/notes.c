@@ -232,8 +232,15 @@ static void add_even(const struct call *call, uint64_t first, int64_t step, unsi
 static void add_any(struct call call, const uint64_t *address, unsigned count)
 {
     uint32_t bytes = call.site->bytes;
+    uint64_t left[64];
+    bool is_unit = bytes && !(bytes & (bytes - 1));
+    uint32_t unit = is_unit ? (uint32_t)__builtin_ctz(bytes) : 0;
     for (unsigned i = 0; call.wrote && i < count; i++)
         follow_each(&call, address[i], bytes, 1, 0);
+    if (call.set->field_count && is_unit) {
+        count = mr_touched_lanes(call.set, address, count, unit, left);
+        address = left;
+    }
     unsigned more = call.site->flags & MR_SITE_PARTS ? MR_SITE_PARTS_MORE : 0;
     for (unsigned from = 0; from < count;) {
         unsigned to = from + 1;
@@ -250,7 +257,10 @@ static void add_any(struct call call, const uint64_t *address, unsigned count)
                 call.set++;
             }
         } else {
-            add_stretch(&call, address[from], address[from] + bytes);
+            if (is_unit)
+                mr_touched_lane(call.set, address[from], unit);
+            else
+                add_stretch(&call, address[from], address[from] + bytes);
             from++;
         }
     }

@@ -124,6 +124,7 @@ static uint64_t *new_bits(struct mr_touched *set)
             return NULL;
         bits->next = set->bits;
         set->bits = bits;
+        set->bits_bytes += sizeof *bits;
     }
     return set->bits->words[set->bits->used++];
 }
@@ -304,38 +305,158 @@ void mr_touched_add(struct mr_touched *set, uint64_t first, uint64_t width, uint
     set->boxes[set->count++] = box;
 }
 
+/* --- Fields --------------------------------------------------------------------------- */
+
+static size_t field_bytes(uint32_t unit)
+{
+    return (size_t)(MR_FIELD >> unit) / 8;
+}
+
+/* Where the field is, or would be; the table has room. */
+static struct mr_field *field_place(struct mr_field *fields, uint32_t room, uint64_t number)
+{
+    uint32_t at = (uint32_t)number & (room - 1);
+    while (fields[at].bits && fields[at].number != number)
+        at = (at + 1) & (room - 1);
+    return &fields[at];
+}
+
+static inline uint64_t *field_bits(const struct mr_touched *set, uint64_t address)
+{
+    uint64_t number = address >> MR_FIELD_SHIFT;
+    return field_place(set->fields, set->field_room, number)->bits;
+}
+
+/* The bits become the set's. */
+static bool add_field(struct mr_touched *set, uint64_t number, uint64_t *bits)
+{
+    if (4 * set->field_count >= 3 * set->field_room) {
+        uint32_t room = set->field_room ? 2 * set->field_room : 16;
+        struct mr_field *fields = room ? take(room * sizeof *fields) : NULL;
+        if (!fields)
+            return false;
+        for (uint32_t i = 0; i < set->field_room; i++)
+            if (set->fields[i].bits)
+                *field_place(fields, room, set->fields[i].number) = set->fields[i];
+        drop(set->fields, set->field_room * sizeof *fields);
+        set->fields = fields;
+        set->field_room = room;
+    }
+    *field_place(set->fields, set->field_room, number) = (struct mr_field){number, bits};
+    set->field_count++;
+    return true;
+}
+
+static void set_unit(uint64_t *bits, uint64_t address, uint32_t unit)
+{
+    uint64_t at = (address & (MR_FIELD - 1)) >> unit;
+    bits[at / 64] |= UINT64_C(1) << at % 64;
+}
+
+void mr_touched_lane(struct mr_touched *set, uint64_t address, uint32_t unit)
+{
+    size_t bytes = field_bytes(unit);
+    uint64_t *bits = NULL;
+    if ((set->field_count + 1) * bytes <= set->bits_bytes && (!set->field_count || set->unit == unit) &&
+        address % (UINT64_C(1) << unit) == 0) {
+        bits = set->field_count ? field_bits(set, address) : NULL;
+        if (!bits) {
+            bits = take(bytes);
+            set->unit = unit;
+            if (bits && !add_field(set, address >> MR_FIELD_SHIFT, bits)) {
+                drop(bits, bytes);
+                bits = NULL;
+            }
+        }
+    }
+    if (bits)
+        set_unit(bits, address, unit);
+    else
+        mr_touched_mark(set, address, address + (UINT64_C(1) << unit));
+}
+
+unsigned mr_touched_lanes(struct mr_touched *set, const uint64_t *address, unsigned count, uint32_t unit,
+                          uint64_t *left)
+{
+    unsigned others = 0;
+    bool fits = set->field_count && set->unit == unit;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t at = address[i];
+        uint64_t *bits = fits && at % (UINT64_C(1) << unit) == 0 ? field_bits(set, at) : NULL;
+        if (bits)
+            set_unit(bits, at, unit);
+        else
+            left[others++] = at;
+    }
+    return others;
+}
+
 /* --- Whole sets ----------------------------------------------------------------------- */
 
-static void mark_runs(const struct mr_page *page, void (*run)(void *data, uint64_t from, uint64_t to), void *data)
+/* Calls `run` for each stretch of the bits that are set: `count` bits, a multiple of 64, each of 1 << unit bytes. */
+static void bit_runs(const uint64_t *bits, uint32_t count, uint64_t base, uint32_t unit,
+                     void (*run)(void *data, uint64_t from, uint64_t to), void *data)
 {
-    uint64_t base = page->number * PAGE;
-    if (!page->bits) {
-        run(data, base + page->from, base + page->to);
-        return;
-    }
-    for (unsigned at = 0; at < PAGE;) {
-        uint64_t word = page->bits[at / 64] >> (at % 64);
+    for (uint32_t at = 0; at < count;) {
+        uint64_t word = bits[at / 64] >> (at % 64);
         if (!word) {
             at = (at / 64 + 1) * 64;
             continue;
         }
-        at += (unsigned)__builtin_ctzll(word);
-        unsigned from = at;
-        while (at < PAGE) {
-            word = ~(page->bits[at / 64] >> (at % 64));
-            unsigned ones = word ? (unsigned)__builtin_ctzll(word) : 64;
-            unsigned left = 64 - at % 64;
+        at += (uint32_t)__builtin_ctzll(word);
+        uint32_t from = at;
+        while (at < count) {
+            word = ~(bits[at / 64] >> (at % 64));
+            uint32_t ones = word ? (uint32_t)__builtin_ctzll(word) : 64;
+            uint32_t left = 64 - at % 64;
             at += ones < left ? ones : left;
             if (ones < left)
                 break;
         }
-        run(data, base + from, base + at);
+        run(data, base + ((uint64_t)from << unit), base + ((uint64_t)at << unit));
     }
+}
+
+static void mark_runs(const struct mr_page *page, void (*run)(void *data, uint64_t from, uint64_t to), void *data)
+{
+    uint64_t base = page->number * PAGE;
+    if (page->bits)
+        bit_runs(page->bits, PAGE, base, 0, run, data);
+    else
+        run(data, base + page->from, base + page->to);
+}
+
+static void field_runs(const struct mr_field *field, uint32_t unit, void (*run)(void *data, uint64_t from, uint64_t to),
+                       void *data)
+{
+    bit_runs(field->bits, (uint32_t)(MR_FIELD >> unit), field->number << MR_FIELD_SHIFT, unit, run, data);
 }
 
 static void add_run(void *data, uint64_t from, uint64_t to)
 {
     mr_touched_mark(data, from, to);
+}
+
+/* Fields of the same memory become one; others are taken over. */
+static void join_fields(struct mr_touched *set, struct mr_touched *from)
+{
+    bool fits = !set->field_count || set->unit == from->unit;
+    size_t words = from->field_count ? field_bytes(from->unit) / sizeof(uint64_t) : 0;
+    if (from->field_count && fits)
+        set->unit = from->unit;
+    for (uint32_t i = 0; i < from->field_room; i++) {
+        struct mr_field *field = &from->fields[i];
+        uint64_t *bits =
+            fits && field->bits && set->field_count ? field_bits(set, field->number << MR_FIELD_SHIFT) : NULL;
+        if (!field->bits)
+            continue;
+        for (size_t word = 0; bits && word < words; word++)
+            bits[word] |= field->bits[word];
+        if (!bits && fits && add_field(set, field->number, field->bits))
+            field->bits = NULL;
+        else if (!bits)
+            field_runs(field, from->unit, add_run, set);
+    }
 }
 
 void mr_touched_join(struct mr_touched *set, struct mr_touched *from)
@@ -351,6 +472,7 @@ void mr_touched_join(struct mr_touched *set, struct mr_touched *from)
         if (to)
             to->rough = true;
     }
+    join_fields(set, from);
     if (from->high)
         widen(set, from->low, from->high);
     if (!set->misaligned) {
@@ -366,6 +488,49 @@ static int by_number(const void *left, const void *right)
     if (!a->to || !b->to)
         return (b->to != 0) - (a->to != 0);
     return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static int by_field(const void *left, const void *right)
+{
+    const struct mr_field *a = left, *b = right;
+    if (!a->bits || !b->bits)
+        return (b->bits != NULL) - (a->bits != NULL);
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* A page whose stretches may go into a field. */
+struct fold {
+    uint64_t *bits; /* of the field; NULL: only look whether all stretches have whole units */
+    uint32_t unit;
+    bool whole;
+};
+
+static void fold_run(void *data, uint64_t from, uint64_t to)
+{
+    struct fold *fold = data;
+    uint64_t part = (UINT64_C(1) << fold->unit) - 1;
+    fold->whole = fold->whole && !((from | to) & part);
+    uint64_t first = (from & (MR_FIELD - 1)) >> fold->unit;
+    if (fold->bits)
+        set_bits(fold->bits, (unsigned)first, (unsigned)(first + ((to - from) >> fold->unit)));
+}
+
+/* What was noted of a field's memory before there was the field goes to the field. */
+static void fold_pages(struct mr_touched *set)
+{
+    for (uint32_t i = 0; i < set->page_room; i++) {
+        struct mr_page *page = &set->pages[i];
+        uint64_t *bits = page->to && !page->rough ? field_bits(set, page->number * PAGE) : NULL;
+        struct fold fold = {NULL, set->unit, true};
+        if (bits)
+            mark_runs(page, fold_run, &fold);
+        if (!bits || !fold.whole)
+            continue;
+        fold.bits = bits;
+        mark_runs(page, fold_run, &fold);
+        page->to = 0;
+        set->page_count--;
+    }
 }
 
 /* What comes from pages, in the order of addresses: stretches that touch become one, and those of one width at even
@@ -431,6 +596,8 @@ void mr_touched_each(struct mr_touched *set, void (*take_box)(void *data, const 
     }
     for (uint32_t i = 0; i < set->count; i++)
         take_box(data, &set->boxes[i], false);
+    if (set->field_count)
+        fold_pages(set);
     if (set->page_room)
         qsort(set->pages, set->page_room, sizeof *set->pages, by_number);
     for (uint32_t i = 0; i < set->page_count && set->pages[i].to; i++) {
@@ -439,6 +606,12 @@ void mr_touched_each(struct mr_touched *set, void (*take_box)(void *data, const 
         giver.rough = set->pages[i].rough;
         mark_runs(&set->pages[i], give_run, &giver);
     }
+    give(&giver);
+    giver.rough = false;
+    if (set->field_room)
+        qsort(set->fields, set->field_room, sizeof *set->fields, by_field);
+    for (uint32_t i = 0; i < set->field_count; i++)
+        field_runs(&set->fields[i], set->unit, give_run, &giver);
     give(&giver);
     if (set->high)
         take_box(data, &(struct mr_box){set->low, set->high - set->low, 1, 0}, true);
@@ -452,6 +625,9 @@ void mr_touched_clear(struct mr_touched *set)
         drop(set->bits, sizeof *set->bits);
         set->bits = next;
     }
+    for (uint32_t i = 0; i < set->field_room; i++)
+        drop(set->fields[i].bits, field_bytes(set->unit));
+    drop(set->fields, set->field_room * sizeof *set->fields);
     drop(set->boxes, set->room * sizeof *set->boxes);
     drop(set->recent, RECENT * sizeof *set->recent);
     drop(set->pages, set->page_room * sizeof *set->pages);

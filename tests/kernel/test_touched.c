@@ -131,6 +131,61 @@ static void test_random(void **state)
     }
 }
 
+/* As code's notes add the lanes of a warp. */
+static void add_lanes(struct mr_touched *set, uint32_t unit, uint32_t from, uint32_t below)
+{
+    uint64_t address[32], left[32];
+    for (unsigned lane = 0; lane < 32; lane++) {
+        uint32_t at = (from + some(below)) >> unit << unit;
+        memset(wanted + at, 1, 1u << unit);
+        address[lane] = BASE + at;
+    }
+    unsigned count = mr_touched_lanes(set, address, 32, unit, left);
+    for (unsigned i = 0; i < count; i++)
+        mr_touched_lane(set, left[i], unit);
+}
+
+/* Lanes of any size go to fields at last, and these join with each other, with pages and with boxes. */
+static void test_fields(void **state)
+{
+    (void)state;
+    unsigned with = 0, of_two = 0;
+    for (unsigned round = 0; round < 400; round++) {
+        struct mr_touched sets[2] = {{0}, {0}};
+        seed = round;
+        begin();
+        uint32_t unit = some(6), other = some(4) ? unit : some(6), pieces = some(2) ? some(200) : 0;
+        uint32_t below = some(2) ? ROOM - 32 : 1 + some(ROOM / 4);
+        for (uint32_t i = some(600); i > 0; i--)
+            add_lanes(&sets[0], unit, 0, below);
+        for (uint32_t i = some(600); i > 0; i--)
+            add_lanes(&sets[1], other, ROOM - 32 - below, below);
+        for (; pieces > 0; pieces--)
+            add_some(&sets[some(2)]);
+        with += sets[0].field_count != 0;
+        of_two += sets[0].field_count && sets[1].field_count && sets[0].unit != sets[1].unit;
+        mr_touched_join(&sets[0], &sets[1]);
+        mr_touched_each(&sets[0], take, NULL);
+        if (memcmp(wanted, got, ROOM) != 0)
+            fail_msg("round %u differs", round);
+        assert_int_equal(rough_boxes, 0);
+    }
+    assert_true(with > 50 && of_two > 5);
+    /* All of it, lane by lane, is one box at the end. */
+    struct mr_touched set = {0};
+    begin();
+    for (uint32_t i = 0; i < ROOM / 4; i++) {
+        uint64_t address = BASE + i * 7919u % (ROOM / 4) * 4, left;
+        memset(wanted + (address - BASE), 1, 4);
+        if (mr_touched_lanes(&set, &address, 1, 2, &left))
+            mr_touched_lane(&set, left, 2);
+    }
+    assert_int_equal(set.field_count, 4);
+    mr_touched_each(&set, take, NULL);
+    assert_memory_equal(wanted, got, ROOM);
+    assert_int_equal(boxes, 1);
+}
+
 /* With little memory there may be more bytes, never fewer, and what is not said to be rough is exact. */
 static void test_bound(void **state)
 {
@@ -143,6 +198,8 @@ static void test_bound(void **state)
         atomic_store(&mr_touched_most, round % 4 * 3000u + some(20000));
         for (uint32_t i = some(3000); i > 0; i--)
             add_some(some(5) ? &set : &other);
+        for (uint32_t i = some(100); i > 0; i--)
+            add_lanes(some(3) ? &set : &other, 2, 0, ROOM - 32);
         mr_touched_join(&set, &other);
         mr_touched_each(&set, take, NULL);
         with += rough_boxes != 0;
@@ -162,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_fields),
         cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
