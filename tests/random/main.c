@@ -194,14 +194,12 @@ static void shrink(const struct options *options, double deadline)
         failed += run_program(&best, &model, true) != 0;
 }
 
-/* Queries that succeed by chance order what the model does not. */
-static void leave_out_queries(struct program *from)
+/* A query that said that all is done, by chance or not, is as good as a wait. */
+static void take_queries(struct program *ran)
 {
-    int left = 0;
-    for (int i = 0; i < from->count; i++)
-        if (from->op[i].kind != OP_EVENT_QUERY && from->op[i].kind != OP_STREAM_QUERY)
-            from->op[left++] = from->op[i];
-    from->count = left;
+    for (int i = 0; i < ran->count; i++)
+        if (run_saw[i])
+            ran->op[i].kind = ran->op[i].kind == OP_EVENT_QUERY ? OP_EVENT_POLL : OP_STREAM_POLL;
 }
 
 struct totals {
@@ -246,21 +244,32 @@ static bool are_atomic(const struct op *one, const struct op *other)
     return one->kind == OP_VALUE && (other->kind == OP_ADD || other->kind == OP_LAUNCH);
 }
 
-static void tell_pair(int earlier, void *later)
+/* Pairs that are told: those with this later operation, and whether a certain one is among them. */
+struct pairs {
+    int later, earlier_wanted, later_wanted;
+    bool found;
+};
+
+static void tell_pair(int earlier, void *data)
 {
-    printf(" %d-%d", earlier, *(int *)later);
+    struct pairs *pairs = data;
+    printf(" %d-%d", earlier, pairs->later);
+    pairs->found = pairs->found || (earlier == pairs->earlier_wanted && pairs->later == pairs->later_wanted);
 }
 
-/* All pairs of operations of the program that nothing orders, though the result depends on their order. */
-static void tell_unordered(const struct program *what)
+/* All pairs of operations of the program that nothing orders, though the result depends on their order. Is this pair
+ * among them? */
+static bool tell_unordered(const struct program *what, int earlier, int later)
 {
+    struct pairs pairs = {.earlier_wanted = earlier, .later_wanted = later};
     printf("random: seed %llu: unordered", (unsigned long long)what->seed);
     order_begin(order, what);
-    for (int i = 0; i < what->count; i++) {
-        order_races(order, i, tell_pair, &i);
-        order_take(order, &what->op[i], i);
+    for (pairs.later = 0; pairs.later < what->count; pairs.later++) {
+        order_races(order, pairs.later, tell_pair, &pairs);
+        order_take(order, &what->op[pairs.later], pairs.later);
     }
     printf("\n");
+    return pairs.found;
 }
 
 /* Leaves out a needed wait, and runs the rest. If what the host touches can't be seen, the wait is one that works need.
@@ -270,14 +279,13 @@ static void drop_told(const struct options *options, struct totals *totals)
     static int waits[OPS];
     struct dice dice = {program.seed};
     struct miss miss = {.op = -1};
-    int needed = 0, wrong = -1;
-    leave_out_queries(&program);
+    int needed = 0, wrong = -1, chosen = -1;
     for (int i = 0; i < program.count; i++)
         if (program.op[i].needed)
             waits[needed++] = i;
     while (wrong < 0 && needed > 0) {
         unsigned drawn = dice_below(&dice, (unsigned)needed);
-        int chosen = waits[drawn];
+        chosen = waits[drawn];
         waits[drawn] = waits[--needed];
         leave_out(&program, &reduced, chosen, 1);
         wrong = program_check(order, &reduced, &miss);
@@ -287,16 +295,11 @@ static void drop_told(const struct options *options, struct totals *totals)
             wrong = -1;
         if (wrong >= 0 && (miss.op < 0 || !miss.data || ((miss.by_host || miss.host) && !&millrace_host)))
             wrong = -1;
-        if (wrong >= 0)
-            printf("random: seed %llu: left out %s, number %d; nothing orders %d (%s) and %d (%s)\n",
-                   (unsigned long long)program.seed, op_name(program.op[chosen].kind), chosen, miss.op,
-                   op_name(reduced.op[miss.op].kind), wrong, op_name(reduced.op[wrong].kind));
     }
     if (wrong < 0) {
         printf("random: seed %llu: no wait that an access needs\n", (unsigned long long)program.seed);
         return;
     }
-    tell_unordered(&reduced);
     for (int i = 0; i < reduced.count && options->print; i++)
         op_print(&reduced, i);
     fflush(stdout);
@@ -305,6 +308,11 @@ static void drop_told(const struct options *options, struct totals *totals)
     alarm((unsigned)options->patience);
     totals->seen += run_program(&reduced, &model, false) != 0;
     alarm(0);
+    take_queries(&reduced);
+    bool unordered = tell_unordered(&reduced, miss.op, wrong);
+    printf("random: seed %llu: left out %s, number %d; %s %d (%s) and %d (%s)\n", (unsigned long long)program.seed,
+           op_name(program.op[chosen].kind), chosen, unordered ? "nothing orders" : "a query orders", miss.op,
+           op_name(reduced.op[miss.op].kind), wrong, op_name(reduced.op[wrong].kind));
 }
 
 static bool one(const struct options *options, uint64_t seed, struct totals *totals)

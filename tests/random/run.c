@@ -21,6 +21,7 @@ uint64_t mr_alloc_live(void) __attribute__((weak));
 
 unsigned run_scarce;
 _Atomic unsigned long run_scarce_failures;
+bool run_saw[OPS];
 struct run *run_current;
 static int devices;
 static _Thread_local int current = -1;
@@ -385,6 +386,7 @@ static CUresult query(struct run *run, int index, CUstream stream, CUevent event
 {
     const struct op *op = &run->program->op[index];
     CUresult status = event ? cuEventQuery(event) : cuStreamQuery(stream);
+    run_saw[index] = status == CUDA_SUCCESS;
     if (status != CUDA_ERROR_NOT_READY)
         return status;
     if (op->expect)
@@ -409,9 +411,9 @@ static void check(struct run *run, int index)
 
 static CUresult synchronize(void)
 {
-    pthread_mutex_lock(&run_capture_lock);
+    run_capture_lock();
     CUresult status = cuCtxSynchronize();
-    pthread_mutex_unlock(&run_capture_lock);
+    run_capture_unlock();
     return status;
 }
 
@@ -438,13 +440,13 @@ static CUresult step(struct run *run, int index)
         check(run, index);
         return CUDA_SUCCESS;
     case OP_POST:
+        sem_post(&run->told[op->name]);
+        return CUDA_SUCCESS;
     case OP_RELEASE:
         atomic_store(&run->posted[op->name], 1);
         return CUDA_SUCCESS;
     case OP_AWAIT:
-        while (!atomic_load(&run->posted[op->name]))
-            sched_yield();
-        return CUDA_SUCCESS;
+        return sem_wait(&run->told[op->name]) == 0 ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
     case OP_HOLD:
         return cuLaunchHostFunc(stream, hold, &run->posted[op->name]);
     case OP_EVENT:
@@ -605,6 +607,7 @@ static void clean_up(struct run *run, const struct model *model)
 int run_program(const struct program *program, const struct model *model, bool loud)
 {
     static struct run run;
+    memset(run_saw, 0, sizeof run_saw);
     struct part parts[THREADS];
     pthread_t threads[THREADS];
     memset(&run, 0, sizeof run);
@@ -617,6 +620,8 @@ int run_program(const struct program *program, const struct model *model, bool l
     if (!run_ok(&run, -1, "cuMemAllocHost", cuMemHostAlloc((void **)&run.flags, FLAGS * 4, CU_MEMHOSTALLOC_PORTABLE)))
         return 1;
     memset(run.flags, 0, FLAGS * 4);
+    for (int i = 0; i < POSTS; i++)
+        sem_init(&run.told[i], 0, 0);
     int made = run_program_number ? 0 : 1; /* programs with a number share no thread, nor its default stream */
     for (int i = 0; i < program->threads; i++) {
         parts[i] = (struct part){&run, i};

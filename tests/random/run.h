@@ -5,6 +5,7 @@
 
 #include <cuda.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #ifdef RANDOM_RUNTIME
@@ -49,11 +50,13 @@ struct run {
     uint8_t device[STREAMS];
     struct exec exec[EXECS];
     uint32_t *flags;                   /* pinned; a word for each flag */
-    _Atomic uint32_t posted[POSTS];
+    _Atomic uint32_t posted[POSTS];    /* streams are released */
+    sem_t told[POSTS];                 /* by one thread to another; observers see semaphores */
     _Atomic(struct call *) calls;
     _Atomic int at[THREADS];           /* which operation each thread is at, for the watchdog */
 };
 
+extern bool run_saw[OPS];               /* which queries of the program that was run last said that all is done */
 extern struct run *run_current;         /* what is being run, for the watchdog */
 extern CUcontext run_context[DEVICES];
 extern CUfunction run_kernel[DEVICES][3];
@@ -98,7 +101,8 @@ struct kernel_values {
 void run_values(const struct run *run, const struct op *op, struct kernel_values *values);
 
 /* A context that is synchronised takes a capture in another thread with it: held around both. */
-extern pthread_mutex_t run_capture_lock;
+void run_capture_lock(void);
+void run_capture_unlock(void);
 
 CUresult run_graph_make(struct run *run, const struct op *op);
 CUresult run_graph_update(struct run *run, const struct op *op);

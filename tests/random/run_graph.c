@@ -3,6 +3,7 @@
  * were instantiated, by another graph or node by node. */
 #include "run.h"
 
+#include <sched.h>
 #include <string.h>
 
 static CUDA_KERNEL_NODE_PARAMS kernel_params(struct run *run, const struct op *op, struct kernel_values *values)
@@ -90,7 +91,26 @@ static CUresult build_by_hand(struct run *run, const struct body *body, CUgraph 
     return status;
 }
 
-pthread_mutex_t run_capture_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t capture_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_flag capturing = ATOMIC_FLAG_INIT;
+
+/* A lock orders threads, which an observer may see and the model doesn't have: programs with a number wait otherwise.
+ */
+void run_capture_lock(void)
+{
+    if (!run_program_number)
+        pthread_mutex_lock(&capture_lock);
+    while (run_program_number && atomic_flag_test_and_set(&capturing))
+        sched_yield();
+}
+
+void run_capture_unlock(void)
+{
+    if (run_program_number)
+        atomic_flag_clear(&capturing);
+    else
+        pthread_mutex_unlock(&capture_lock);
+}
 
 /* Streams and events of one capture. */
 struct capture {
@@ -135,7 +155,7 @@ static CUresult build_by_capture(struct run *run, const struct body *body, CUgra
         status = cuEventCreate(&capture.done[i], CU_EVENT_DISABLE_TIMING);
     if (status == CUDA_SUCCESS)
         status = cuEventCreate(&capture.fork, CU_EVENT_DEFAULT);
-    pthread_mutex_lock(&run_capture_lock);
+    run_capture_lock();
     if (status == CUDA_SUCCESS)
         status = cuStreamBeginCapture(capture.lane[0], CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (status == CUDA_SUCCESS) {
@@ -144,7 +164,7 @@ static CUresult build_by_capture(struct run *run, const struct body *body, CUgra
         if (status == CUDA_SUCCESS)
             status = ended;
     }
-    pthread_mutex_unlock(&run_capture_lock);
+    run_capture_unlock();
     for (int i = 0; i < LANES; i++) {
         if (capture.lane[i])
             (void)cuStreamDestroy(capture.lane[i]);
