@@ -55,6 +55,7 @@ int main()
     void *address;
     size_t size;
     CHECK(cudaMemcpyToSymbol(length, &shorter, sizeof shorter));
+    CHECK(cudaDeviceSynchronize()); /* a small copy from pageable memory may still be on its way */
     EXPECT(length == 500);
     CHECK(cudaGetSymbolAddress(&address, values));
     CHECK(cudaGetSymbolSize(&size, values));
