@@ -105,6 +105,33 @@ static void early()
     launch(true, one, mended ? patient : hasty, b, (const int *)a);
 }
 
+/* A record between the two keeps them apart if it takes the time. */
+static void recorded()
+{
+    cudaEvent_t event;
+    CHECK(cudaEventCreateWithFlags(&event, mended ? cudaEventDefault : cudaEventDisableTiming));
+    launch(false, one, fill, a, 1);
+    CHECK(cudaEventRecord(event, one));
+    launch(true, one, hasty, b, (const int *)a);
+}
+
+/* So does a wait for another stream that has waited for the first one; a wait for anything else doesn't, not even one
+ * for an event that stands for the first one. */
+static void waited()
+{
+    cudaEvent_t first, second;
+    CHECK(cudaEventCreateWithFlags(&first, cudaEventDisableTiming));
+    CHECK(cudaEventCreateWithFlags(&second, cudaEventDisableTiming));
+    launch(false, one, fill, a, 1);
+    CHECK(cudaEventRecord(first, one));
+    if (mended)
+        CHECK(cudaStreamWaitEvent(two, first));
+    CHECK(cudaEventRecord(second, two));
+    CHECK(cudaStreamWaitEvent(one, second));
+    CHECK(cudaStreamWaitEvent(one, first));
+    launch(true, one, hasty, b, (const int *)a);
+}
+
 static void never()
 {
     launch(false, one, fill, a, 1);
@@ -223,7 +250,7 @@ int main(int count, char **words)
     static const struct {
         const char *name;
         void (*run)();
-    } cases[] = {{"early", early}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
+    } cases[] = {{"early", early}, {"recorded", recorded}, {"waited", waited}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
                  {"value_later", value_later}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}};
     mended = count > 2;
     CHECK(cudaMalloc(&a, COUNT * sizeof(int)));

@@ -18,6 +18,8 @@ SYNCHRONISE = "cudaGridDependencySynchronize"
 # Of each finding: what the later and the earlier side are, what they do, and a part of the advice.
 CASES = {
     "early": [("hasty", "reads", "fill", "writes", SYNCHRONISE)],
+    "recorded": [("hasty", "reads", "fill", "writes", SYNCHRONISE)],
+    "waited": [("hasty", "reads", "fill", "writes", SYNCHRONISE)],
     "never": [("waits_never", "reads", "fill", "writes", SYNCHRONISE)],
     "third": [("waits_never", "writes", "patient", "reads", SYNCHRONISE)],
     "graph": [("hasty", "reads", "fill", "writes", SYNCHRONISE)],

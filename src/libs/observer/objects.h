@@ -57,7 +57,7 @@ struct obs_stream {
     uint64_t last_call;            /* the call, of its thread, whose work is the latest one; 0: it had none */
     uint32_t last_thread;
     uint64_t legacy_made;          /* up to which tick of the legacy stream that had work before this one was made */
-    bool behind_kernel;            /* its latest work is a kernel, and nothing came since that orders more */
+    bool behind_kernel;            /* its latest work is a kernel, and no timed record came since */
     uint64_t kernel_before;        /* the tick before that kernel's */
     uint32_t overlap[2];           /* timelines of what kernels do before they wait for the one before; by turns */
     uint64_t overlaps;             /* how many such kernels there were: the ticks of these timelines */
@@ -82,6 +82,7 @@ struct obs_event {
     struct obs_event *next;
     uint64_t handle;
     struct obs_point point;
+    bool untimed; /* made with CU_EVENT_DISABLE_TIMING */
 };
 
 struct obs_plan;

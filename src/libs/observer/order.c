@@ -89,7 +89,6 @@ static void wait_by(struct obs_stream *stream, const struct obs_point *point, en
 
 void obs_order_wait(struct obs_stream *stream, const struct obs_point *point)
 {
-    stream->behind_kernel = false;
     wait_by(stream, point, OBS_EDGES_DOCUMENTED);
 }
 
@@ -289,9 +288,9 @@ void obs_order_returns(struct obs_operation *host)
     atomic_store_explicit(&host->tick, obs_stamp(), memory_order_release);
 }
 
-void obs_order_record(struct obs_stream *stream, struct obs_point *out)
+void obs_order_record(struct obs_stream *stream, bool timed, struct obs_point *out)
 {
-    stream->behind_kernel = false;
+    stream->behind_kernel = stream->behind_kernel && !timed; /* hardware takes the time between kernels */
     obs_order_of_stream(stream, out);
 }
 

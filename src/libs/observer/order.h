@@ -56,7 +56,7 @@ struct obs_operation *obs_order_before_all(void);
 void obs_order_returns(struct obs_operation *host);
 
 /* What an event recorded now in the stream, or in all streams of a context, stands for. */
-void obs_order_record(struct obs_stream *stream, struct obs_point *out);
+void obs_order_record(struct obs_stream *stream, bool timed, struct obs_point *out);
 void obs_order_record_all(struct obs_context *context, struct obs_point *out);
 
 /* Later work of the stream, or of all streams of the context, comes after the point. */

@@ -104,6 +104,7 @@ const struct obs_family obs_families[MR_CALL_COUNT] = {
     WORK(cuMemcpy3DBatchAsync, hStream),
     WORK(cuMemcpy3DBatchAsync_v2, hStream),
 
+    ROW(cuEventCreate, .leave = obs_event_made_leave),
     RECORD(cuEventRecord),
     RECORD(cuEventRecordWithFlags),
     ROW(cuStreamWaitEvent, .leave = obs_wait_leave, .stream = AT(cuStreamWaitEvent, hStream),

@@ -3,6 +3,16 @@
  * (order_call.h). */
 #include "libs/observer/order_call.h"
 
+void obs_event_made_leave(struct obs_call *call)
+{
+    const struct mr_params_cuEventCreate *params = call->call->params;
+    obs_order_lock();
+    struct obs_event *event = obs_event_find((uint64_t)(uintptr_t)*params->phEvent, true);
+    if (event)
+        event->untimed = (params->Flags & CU_EVENT_DISABLE_TIMING) != 0;
+    obs_order_unlock();
+}
+
 /* An event stands for what its latest recording stood for; never recorded, for nothing. */
 void obs_record_leave(struct obs_call *call)
 {
@@ -12,7 +22,7 @@ void obs_record_leave(struct obs_call *call)
     struct obs_stream *stream = obs_call_stream(call);
     struct obs_event *event = obs_event_find(obs_param_handle(call, call->family->object), true);
     if (stream && event)
-        obs_order_record(stream, &event->point);
+        obs_order_record(stream, !event->untimed, &event->point);
     obs_order_unlock();
 }
 
