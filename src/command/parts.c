@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 
+static _Thread_local struct mr_parts_told told __attribute__((tls_model("initial-exec")));
 static _Thread_local CUresult failure __attribute__((tls_model("initial-exec")));
 
 struct mr_parts *mr_parts_new(uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
@@ -28,6 +29,7 @@ void mr_parts_drop(struct mr_parts *parts)
         return;
     if (parts->release)
         parts->release(parts->data);
+    mr_free(parts->told.touches);
     mr_free(parts);
 }
 
@@ -47,4 +49,32 @@ void CUDA_CB mr_parts_run_all(void *data)
 {
     const struct mr_parts *parts = data;
     parts->run(parts->data, 0, parts->count);
+}
+
+struct mr_parts_told mr_parts_take_told(void)
+{
+    struct mr_parts_told taken = told;
+    if (taken.lost)
+        taken.count = 0;
+    told = (struct mr_parts_told){.function = NULL};
+    return taken;
+}
+
+void mr_parts_tell(const char *function, const struct mr_parts_touch *touch)
+{
+    if (!function) {
+        mr_free(told.touches);
+        told = (struct mr_parts_told){.function = NULL};
+        return;
+    }
+    if (told.count == told.room && !told.lost) {
+        size_t room = told.room ? 2 * told.room : 8;
+        struct mr_parts_touch *more = mr_realloc(told.touches, room * sizeof *more);
+        told.lost = !more;
+        told.touches = more ? more : told.touches;
+        told.room = more ? room : told.room;
+    }
+    told.function = told.lost ? NULL : function;
+    if (!told.lost)
+        told.touches[told.count++] = *touch;
 }

@@ -7,7 +7,25 @@
 
 #include <cuda.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Memory that the work touches: `rows` runs of `width` bytes, `pitch` bytes apart. */
+struct mr_parts_touch {
+    uintptr_t first;
+    size_t width, rows, pitch;
+    unsigned how; /* MR_PARTS_READ, MR_PARTS_WRITE */
+};
+enum { MR_PARTS_READ = 1, MR_PARTS_WRITE = 2 };
+
+/* What a library tells of its work for observers (millrace_touch_part). */
+struct mr_parts_told {
+    const char *function; /* the library's, as it names it; NULL: it tells nothing */
+    struct mr_parts_touch *touches;
+    size_t count, room;
+    bool lost; /* memory was short for some */
+};
 
 struct mr_parts {
     _Atomic uint32_t references;
@@ -15,6 +33,7 @@ struct mr_parts {
     void (*run)(void *data, uint64_t first, uint64_t end); /* parts first to end - 1; in any order, on any threads */
     void (*release)(void *data); /* gives up `data`, which the record owns; may be NULL */
     void *data;
+    struct mr_parts_told told; /* owned */
 };
 
 /* A record with one reference that owns `data`; NULL when memory is short, and then the caller still does. */
@@ -27,6 +46,12 @@ void mr_parts_drop(struct mr_parts *parts);
 
 /* All parts one after the other, as a host function (CUhostFn) whose data is the record. */
 void CUDA_CB mr_parts_run_all(void *parts);
+
+/* What this thread has told of the work that it is about to submit, for the caller, who frees `touches`. */
+struct mr_parts_told mr_parts_take_told(void);
+
+/* Adds to that; without a function it is forgotten. Memory that is short is as if the library told nothing. */
+void mr_parts_tell(const char *function, const struct mr_parts_touch *touch);
 
 /* How parts that the calling thread has run have ended: `status` if that is a failure, else what one of them has said
  * by millrace_fail_part since the last time, else success. */
@@ -41,6 +66,12 @@ __attribute__((visibility("default"))) CUresult millrace_submit_parts(CUstream s
                                                                       void (*run)(void *data, uint64_t first,
                                                                                   uint64_t end),
                                                                       void (*release)(void *data), void *data);
+
+/* Private as well, for observers: the work that this thread submits next is done by this function of the library, whose
+ * name stays, and touches this memory (mr_parts_touch). A library tells all that its work touches for certain, or
+ * nothing. False: nobody wants to know. Without a function, what was told since the last work is forgotten. */
+__attribute__((visibility("default"))) bool millrace_touch_part(const char *function, const void *first, size_t width,
+                                                                size_t rows, size_t pitch, unsigned how);
 
 /* Private as well: the part that the calling thread runs could not do its work. Its context fails with this status. */
 __attribute__((visibility("default"))) void millrace_fail_part(CUresult status);

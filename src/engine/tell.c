@@ -64,6 +64,8 @@ void mr_tell_describe_parts(const struct mr_parts *parts, struct mr_observed_wor
 {
     out->kind = MR_OBSERVED_HOST;
     out->parts = parts->count;
+    out->kernel = parts->told.function ? mr_observe_name(parts->told.function) : NULL;
+    out->touches = parts->told.count;
     memcpy(&out->code, &parts->run, sizeof out->code);
 }
 
@@ -206,7 +208,9 @@ void mr_tell_copy(struct mr_told *told, const struct mr_copy *copy, const struct
 {
     if (!told || !mr_observes(MR_OBSERVE_ACCESS))
         return;
-    struct boxes boxes = {.work = &told->work};
+    struct boxes boxes; /* `at` is large, and needs no value */
+    boxes.work = &told->work;
+    boxes.count = 0;
     if (staged)
         add_side(&boxes, copy, staged->source, staged->pitch, staged->slice, MR_ACCESS_READ | MR_ACCESS_CALL);
     else
@@ -219,8 +223,26 @@ void mr_tell_fill(struct mr_told *told, const struct mr_fill *fill)
 {
     if (!told || !mr_observes(MR_OBSERVE_ACCESS))
         return;
-    struct boxes boxes = {.work = &told->work};
+    struct boxes boxes; /* `at` is large, and needs no value */
+    boxes.work = &told->work;
+    boxes.count = 0;
     add(&boxes, (uintptr_t)fill->destination, fill->width * fill->element, fill->height, fill->pitch, MR_ACCESS_WRITE);
+    send(&boxes);
+}
+
+void mr_tell_parts(struct mr_told *told, const struct mr_parts *parts)
+{
+    if (!told || !mr_observes(MR_OBSERVE_ACCESS))
+        return;
+    struct boxes boxes; /* `at` is large, and needs no value */
+    boxes.work = &told->work;
+    boxes.count = 0;
+    for (size_t i = 0; i < parts->told.count; i++) {
+        const struct mr_parts_touch *touch = &parts->told.touches[i];
+        uint32_t how =
+            (touch->how & MR_PARTS_READ ? MR_ACCESS_READ : 0u) | (touch->how & MR_PARTS_WRITE ? MR_ACCESS_WRITE : 0u);
+        add(&boxes, touch->first, touch->width, touch->rows, touch->pitch, how);
+    }
     send(&boxes);
 }
 
@@ -228,7 +250,9 @@ void mr_tell_memory_op(struct mr_told *told, const CUstreamBatchMemOpParams *op)
 {
     if (!told || !mr_observes(MR_OBSERVE_ACCESS))
         return;
-    struct boxes boxes = {.work = &told->work};
+    struct boxes boxes; /* `at` is large, and needs no value */
+    boxes.work = &told->work;
+    boxes.count = 0;
     uintptr_t place = (uintptr_t)op->waitValue.address;
     switch ((int)op->operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
@@ -265,6 +289,8 @@ void mr_tell_command(struct mr_told *told, const struct mr_command *command, CUr
 {
     if (command->kind == MR_COMMAND_LAUNCH)
         mr_tell_launch(told, command->launch);
+    else if (command->kind == MR_COMMAND_PARTS)
+        mr_tell_parts(told, command->parts); /* also of what has faulted: it is what the library would have touched */
     if (!told || !mr_observes(MR_OBSERVE_ACCESS) || status != CUDA_SUCCESS)
         return;
     if (command->kind == MR_COMMAND_COPY)

@@ -76,7 +76,8 @@ struct mr_observed_work {
     CUcontext context;
     uint64_t context_number; /* cuCtxGetId's answer for it */
     int device; /* of the context */
-    const char *kernel; /* of a kernel: its mangled name, valid as long as the process; else NULL */
+    const char *kernel; /* of a kernel: its mangled name; of a library's work: the library's function, where it tells;
+                           else NULL. Valid as long as the process */
     uint32_t blocks[3], threads[3];
     uint32_t shared_static, shared_dynamic; /* of a kernel: bytes of a block, */
     uint32_t registers, local; /* and of a thread: registers, bytes of local memory */
@@ -86,6 +87,7 @@ struct mr_observed_work {
                            addresses of the driver's (struct mr_observed_driver's kind tells) */
     uint32_t value; /* of a fill, in its lowest bytes */
     uint64_t parts; /* of a library's work (command/parts.h); else 0 */
+    uint64_t touches; /* of a library's work: how many boxes the library tells of; 0: what it touches is not known */
     const void *code; /* of such a work: an address in the library that does it */
 };
 
@@ -129,7 +131,7 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 6u
+#define MR_OBSERVER_VERSION 7u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */

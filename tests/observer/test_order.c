@@ -64,6 +64,11 @@ uint64_t obs_generation_made(struct obs_operation *operation, enum mr_allocation
     return 1;
 }
 
+void obs_generation_fill(struct obs_operation *operation, enum mr_allocation_kind kind, uintptr_t base, size_t size)
+{
+    (void)obs_generation_made(operation, kind, base, size);
+}
+
 bool obs_generation_ended(struct obs_operation *operation, uintptr_t base)
 {
     (void)base;

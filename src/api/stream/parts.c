@@ -2,7 +2,10 @@
 /* Work of Millrace's libraries of mathematics in stream order (command/parts.h). */
 #include "command/parts.h"
 
+#include "api/observed.h"
+#include "base/alloc.h"
 #include "capture/capture.h"
+#include "observe/calls.h"
 #include "prepare/check.h"
 #include "prepare/work.h"
 #include "stream/stream.h"
@@ -27,8 +30,8 @@ static CUresult put_node(struct mr_stream *stream, struct mr_parts *parts)
     return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
 }
 
-CUresult millrace_submit_parts(CUstream handle, uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
-                               void (*release)(void *data), void *data)
+static CUresult submit(CUstream handle, uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
+                       void (*release)(void *data), void *data, struct mr_parts_told *told)
 {
     struct mr_stream *stream;
     bool captured;
@@ -45,9 +48,37 @@ CUresult millrace_submit_parts(CUstream handle, uint64_t count, void (*run)(void
     if (!parts)
         return CUDA_ERROR_OUT_OF_MEMORY;
     mr_parts_hold(parts);
+    parts->told = *told;
+    *told = (struct mr_parts_told){.function = NULL};
     status = captured ? put_node(stream, parts) : put(stream, parts);
     if (status == CUDA_SUCCESS)
         parts->release = release;
     mr_parts_drop(parts);
     return status;
+}
+
+/* An observer is told of it as of a call with the name of the library's function. */
+CUresult millrace_submit_parts(CUstream handle, uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
+                               void (*release)(void *data), void *data)
+{
+    struct mr_parts_told told = mr_parts_take_told();
+    bool observed = mr_observed_outer();
+    struct mr_observed_call call = {.call = MR_CALL_NONE,
+                                    .name = told.function ? told.function : "a function of a library"};
+    if (observed)
+        mr_observed_enter(&call);
+    CUresult status = submit(handle, count, run, release, data, &told);
+    if (observed)
+        mr_observed_leave(&call, status);
+    mr_free(told.touches);
+    return status;
+}
+
+bool millrace_touch_part(const char *function, const void *first, size_t width, size_t rows, size_t pitch, unsigned how)
+{
+    const struct mr_parts_touch touch = {(uintptr_t)first, width, rows, pitch, how};
+    if (!mr_observes(MR_OBSERVE_ACCESS))
+        return false;
+    mr_parts_tell(function, &touch);
+    return true;
 }

@@ -19,6 +19,29 @@ struct extension {
     void *c;
 };
 
+/* For observers: C = alpha op(A) + beta op(B). */
+static void tell_geam(const struct mr_form *form, const struct extension *r)
+{
+    size_t size = mr_size_of(r->type);
+    bool plain_a = r->transa == CUBLAS_OP_N, plain_b = r->transb == CUBLAS_OP_N;
+    bool asked = mr_tell_matrix(form->name, r->c, r->m, r->n, r->ldc, size, MR_WRITES);
+    if (asked && !mr_scalar_is_0(&r->alpha, size))
+        asked = mr_tell_matrix(form->name, r->a, plain_a ? r->m : r->n, plain_a ? r->n : r->m, r->lda, size, MR_READS);
+    if (asked && !mr_scalar_is_0(&r->beta, size))
+        asked = mr_tell_matrix(form->name, r->b, plain_b ? r->m : r->n, plain_b ? r->n : r->m, r->ldb, size, MR_READS);
+    if (asked)
+        (void)(mr_tell_scalar(form->name, &r->alpha, size) && mr_tell_scalar(form->name, &r->beta, size));
+}
+
+/* C = A times a diagonal. */
+static void tell_dgmm(const struct mr_form *form, const struct extension *r)
+{
+    size_t size = mr_size_of(r->type);
+    if (mr_tell_matrix(form->name, r->a, r->m, r->n, r->lda, size, MR_READS))
+        (void)(mr_tell_matrix(form->name, r->c, r->m, r->n, r->ldc, size, MR_WRITES) &&
+               mr_tell_vector(form->name, r->b, r->side == CUBLAS_SIDE_LEFT ? r->m : r->n, r->incx, size, MR_READS));
+}
+
 static cublasStatus_t submit(const struct mr_form *form, const struct mr_cublas *blas, struct extension *r,
                              void (*run)(void *, uint64_t, uint64_t))
 {
@@ -101,6 +124,8 @@ cublasStatus_t mr_cublas_geam(const struct mr_form *form, cublasHandle_t handle,
                           .c = C,
                           .alpha = mr_scalar_take(alpha, mr_size_of(type), mr_cublas_on_device(blas)),
                           .beta = mr_scalar_take(beta, mr_size_of(type), mr_cublas_on_device(blas))};
+    if (m && n)
+        tell_geam(form, &r);
     return submit(form, blas, &r, run_geam);
 }
 
@@ -147,6 +172,8 @@ cublasStatus_t mr_cublas_dgmm(const struct mr_form *form, cublasHandle_t handle,
                           .a = A,
                           .b = x,
                           .c = C};
+    if (m && n)
+        tell_dgmm(form, &r);
     return submit(form, blas, &r, run_dgmm);
 }
 

@@ -122,6 +122,7 @@ static cublasStatus_t submit(const struct mr_form *form, cublasHandle_t handle, 
         .batch = call->batch,
         .pointers = call->pointers,
     };
+    mr_product_tell(&product);
     return mr_cublas_submit(form, blas, mr_product_parts(&product), mr_product_run, &product, sizeof product);
 }
 

@@ -96,6 +96,21 @@ static cublasStatus_t prepare(const struct mr_form *form, cublasHandle_t handle,
     return CUBLAS_STATUS_SUCCESS;
 }
 
+/* For observers: one product, `member` matrices and vectors on. */
+static bool tell(const struct mr_form *form, const struct gemv *r, int64_t member)
+{
+    size_t size = mr_size_of(r->type);
+    int results = r->trans == CUBLAS_OP_N ? r->m : r->n, length = r->trans == CUBLAS_OP_N ? r->n : r->m;
+    bool asked = mr_tell_vector(form->name, mr_behind(r->y, member * r->stride_y, size), results, r->incy, size,
+                                r->beta.device || mr_scalar_is_0(&r->beta, size) ? MR_WRITES : MR_READS | MR_WRITES);
+    if (asked && !mr_scalar_is_0(&r->alpha, size))
+        asked =
+            mr_tell_matrix(form->name, mr_behind(r->a, member * r->stride_a, size), r->m, r->n, r->lda, size,
+                           MR_READS) &&
+            mr_tell_vector(form->name, mr_behind(r->x, member * r->stride_x, size), length, r->incx, size, MR_READS);
+    return asked && mr_tell_scalar(form->name, &r->alpha, size) && mr_tell_scalar(form->name, &r->beta, size);
+}
+
 cublasStatus_t mr_cublas_gemv(const struct mr_form *form, cublasHandle_t handle, cublasOperation_t trans, int64_t m,
                               int64_t n, const void *alpha, const void *A, int64_t lda, const void *x, int64_t incx,
                               const void *beta, void *y, int64_t incy)
@@ -106,6 +121,7 @@ cublasStatus_t mr_cublas_gemv(const struct mr_form *form, cublasHandle_t handle,
     if (status != CUBLAS_STATUS_SUCCESS || m == 0 || n == 0)
         return status;
     int64_t results = trans == CUBLAS_OP_N ? m : n, length = trans == CUBLAS_OP_N ? n : m;
+    (void)tell(form, &r, 0);
     r.each = (PART_ELEMENTS / length + 1 + 63) & ~(int64_t)63;
     return mr_cublas_submit(form, blas, mr_parts_of((uint64_t)results, (uint64_t)r.each), run_results, &r, sizeof r);
 }
@@ -116,6 +132,8 @@ static cublasStatus_t submit_batch(const struct mr_form *form, const struct mr_c
     if (r->m == 0 || r->n == 0 || batch == 0)
         return CUBLAS_STATUS_SUCCESS;
     r->batch = batch;
+    for (int64_t member = 0; member < batch && !r->pointers && tell(form, r, member); member++)
+        continue;
     r->each = PART_ELEMENTS / ((int64_t)r->m * r->n) + 1;
     return mr_cublas_submit(form, blas, mr_parts_of((uint64_t)batch, (uint64_t)r->each), run_members, r, sizeof *r);
 }

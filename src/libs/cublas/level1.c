@@ -59,6 +59,31 @@ ELEMENTWISE(rrot, (r->type == MR_CPU_C ? mr_cpu.csrot : mr_cpu.zdrot)(&n, x, &r-
                                                                       mr_scalar_at(&r->s)))
 ELEMENTWISE(rotm, mr_cpu.rotm[r->type](&n, x, &r->incx, y, &r->incy, r->result))
 
+/* For observers: how a function treats x and y. */
+static void tell(const struct mr_form *form, const struct level1 *r, void (*run)(void *, uint64_t, uint64_t))
+{
+    size_t size = mr_size_of(r->type);
+    unsigned x = MR_READS | MR_WRITES, y = MR_READS | MR_WRITES;
+    if (run == run_scal || run == run_rscal)
+        y = 0;
+    else if (run == run_axpy)
+        x = MR_READS;
+    else if (run == run_copy) {
+        x = MR_READS;
+        y = MR_WRITES;
+    } else if (run == run_rotm) {
+        return; /* the parameters say whether anything is done */
+    }
+    if ((run == run_axpy || !y) && mr_scalar_is_0(&r->alpha, run == run_rscal ? mr_real_size_of(r->type) : size))
+        return;
+    bool asked = mr_tell_vector(form->name, r->x, r->n, r->incx, size, x) &&
+                 mr_tell_vector(form->name, r->y, r->n, r->incy, size, y);
+    size_t scalar = run == run_rscal || run == run_rrot ? mr_real_size_of(r->type) : size;
+    if (asked)
+        (void)(mr_tell_scalar(form->name, &r->alpha, scalar) && mr_tell_scalar(form->name, &r->s, scalar) &&
+               mr_tell_scalar(form->name, &r->c, mr_real_size_of(r->type)));
+}
+
 static cublasStatus_t submit_elements(const struct mr_form *form, const struct mr_cublas *blas,
                                       const struct level1 *record, void (*run)(void *, uint64_t, uint64_t))
 {
@@ -68,6 +93,8 @@ static cublasStatus_t submit_elements(const struct mr_form *form, const struct m
     if (parts == 1 && record->n > PART)
         return mr_cublas_bad(form, CUBLAS_STATUS_NOT_SUPPORTED, "an increment of 0 with more than %d elements",
                              (int)PART);
+    if (parts)
+        tell(form, record, run);
     return mr_cublas_submit(form, blas, parts, run, record, sizeof *record);
 }
 
@@ -347,6 +374,20 @@ static void run_extreme(void *data, uint64_t first, uint64_t end)
         *(int *)r->result = (int)best;
 }
 
+/* For observers. A result in the host's memory is written before the call returns. */
+static void tell_sum(const struct mr_form *form, const struct mr_cublas *blas, const struct level1 *r,
+                     void (*run)(void *, uint64_t, uint64_t))
+{
+    size_t size = mr_size_of(r->type);
+    size_t result = run == run_dot ? size : run == run_extreme ? (r->wide ? 8 : 4) : mr_real_size_of(r->type);
+    bool asked =
+        run == run_extreme && r->incx <= 0 ? true : mr_tell_vector(form->name, r->x, r->n, r->incx, size, MR_READS);
+    if (asked && run == run_dot)
+        asked = mr_tell_vector(form->name, r->y, r->n, r->incy, size, MR_READS);
+    if (asked && mr_cublas_on_device(blas))
+        (void)mr_tell_rows(form->name, r->result, result, 1, 0, MR_WRITES);
+}
+
 static cublasStatus_t sum(const struct mr_form *form, cublasHandle_t handle, int64_t n, const void *x, int64_t incx,
                           const void *y, int64_t incy, void *result, bool conjugate,
                           void (*run)(void *, uint64_t, uint64_t))
@@ -369,6 +410,7 @@ static cublasStatus_t sum(const struct mr_form *form, cublasHandle_t handle, int
                        .wide = form->wide};
     if (n <= 0)
         r.n = 0;
+    tell_sum(form, blas, &r, run);
     cublasStatus_t status = mr_cublas_submit(form, blas, 1, run, &r, sizeof r);
     return status == CUBLAS_STATUS_SUCCESS ? mr_cublas_finish(form, blas) : status;
 }

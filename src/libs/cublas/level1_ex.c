@@ -211,6 +211,22 @@ static void run_elements(void *data, uint64_t first, uint64_t end)
     }
 }
 
+/* For observers. What a modified rotation does is in its parameters, and isn't told. */
+static void tell_elements(const struct mr_form *form, const struct level1_ex *r)
+{
+    const unsigned both = MR_READS | MR_WRITES;
+    size_t scalar = mr_element_size(r->scalar_type);
+    bool is_scaled = r->operation == EX_SCAL || r->operation == EX_AXPY;
+    if (r->operation == EX_ROTM || (is_scaled && mr_scalar_is_0(&r->alpha, scalar)))
+        return;
+    bool asked = mr_tell_vector(form->name, r->x, r->n, r->incx, SHORT,
+                                r->operation == EX_AXPY || r->operation == EX_COPY ? MR_READS : both);
+    if (asked && r->operation != EX_SCAL)
+        asked = mr_tell_vector(form->name, r->y, r->n, r->incy, SHORT, r->operation == EX_COPY ? MR_WRITES : both);
+    if (asked && (is_scaled || r->operation == EX_ROT))
+        (void)(mr_tell_scalar(form->name, &r->alpha, scalar) && mr_tell_scalar(form->name, &r->s, scalar));
+}
+
 static cublasStatus_t submit_elements(const struct mr_form *form, const struct mr_cublas *blas,
                                       const struct level1_ex *r)
 {
@@ -221,6 +237,7 @@ static cublasStatus_t submit_elements(const struct mr_form *form, const struct m
     if ((r->incx == 0 || r->incy == 0) && r->n > PART)
         return mr_cublas_bad(form, CUBLAS_STATUS_NOT_SUPPORTED, "an increment of 0 with more than %d elements",
                              (int)PART);
+    tell_elements(form, r);
     return mr_cublas_submit(form, blas, mr_parts_of((uint64_t)r->n, (uint64_t)PART), run_elements, r, sizeof *r);
 }
 

@@ -23,6 +23,7 @@ struct level2 {
 #define SUBMIT(run, ...) \
     do { \
         struct level2 record = {__VA_ARGS__}; \
+        tell(form, &record, run); \
         return mr_cublas_submit(form, blas, 1, run, &record, sizeof record); \
     } while (0)
 
@@ -96,6 +97,60 @@ static void run_complex_syr2(void *data, uint64_t first, uint64_t end)
             mr_cpu.axpy[r->type](&count, factor, base, &step, mr_behind(r->y, from + (int64_t)j * r->lda, size), &one);
         }
     }
+}
+
+/* For observers: a product of a square matrix, of which one triangle is kept, and a vector. */
+static void tell_product(const struct mr_form *form, const struct level2 *r, bool packed)
+{
+    size_t size = mr_size_of(r->type);
+    if (mr_scalar_is_0(&r->alpha, size))
+        return;
+    bool asked = packed ? mr_tell_rows(form->name, r->a, (size_t)r->n * (size_t)(r->n + 1) / 2 * size, 1, 0, MR_READS)
+                        : mr_tell_triangle(form->name, r->a, r->uplo == 'U', false, r->n, r->lda, size, MR_READS);
+    if (asked)
+        (void)(mr_tell_vector(form->name, r->x, r->n, r->incx, size, MR_READS) &&
+               mr_tell_vector(form->name, r->y, r->n, r->incy, size,
+                              r->beta.device || mr_scalar_is_0(&r->beta, size) ? MR_WRITES : MR_READS | MR_WRITES) &&
+               mr_tell_scalar(form->name, &r->alpha, size) && mr_tell_scalar(form->name, &r->beta, size));
+}
+
+/* The same: a vector or two are added to a matrix. */
+static void tell_update(const struct mr_form *form, const struct level2 *r, bool two, bool real, bool whole,
+                        bool packed)
+{
+    const unsigned both = MR_READS | MR_WRITES;
+    size_t size = mr_size_of(r->type), scalar = real ? mr_real_size_of(r->type) : size;
+    if (mr_scalar_is_0(&r->alpha, scalar))
+        return;
+    /* With two vectors, the first one is `a`, and `x` has the second one's increment. */
+    bool asked = !two || mr_tell_vector(form->name, r->a, whole ? r->m : r->n, r->incx, size, MR_READS);
+    if (asked)
+        asked = mr_tell_vector(form->name, r->x, r->n, two ? r->incy : r->incx, size, MR_READS);
+    if (asked && packed)
+        asked = mr_tell_rows(form->name, r->y, (size_t)r->n * (size_t)(r->n + 1) / 2 * size, 1, 0, both);
+    else if (asked && whole)
+        asked = mr_tell_matrix(form->name, r->y, r->m, r->n, r->lda, size, both);
+    else if (asked)
+        asked = mr_tell_triangle(form->name, r->y, r->uplo == 'U', false, r->n, r->lda, size, both);
+    if (asked)
+        (void)mr_tell_scalar(form->name, &r->alpha, scalar);
+}
+
+/* What banded and packed triangular matrices touch is not told. */
+static void tell(const struct mr_form *form, const struct level2 *r, void (*run)(void *, uint64_t, uint64_t))
+{
+    size_t size = mr_size_of(r->type);
+    if (run == run_symv || run == run_hemv || run == run_spmv || run == run_hpmv)
+        tell_product(form, r, run == run_spmv || run == run_hpmv);
+    else if (run == run_ger || run == run_geru || run == run_gerc)
+        tell_update(form, r, true, false, true, false);
+    else if (run == run_syr || run == run_her || run == run_spr || run == run_hpr)
+        tell_update(form, r, false, run == run_her || run == run_hpr, false, run == run_spr || run == run_hpr);
+    else if (run == run_syr2 || run == run_complex_syr2 || run == run_her2 || run == run_spr2 || run == run_hpr2)
+        tell_update(form, r, true, false, false, run == run_spr2 || run == run_hpr2);
+    else if (run == run_trmv || run == run_trsv)
+        (void)(mr_tell_triangle(form->name, r->a, r->uplo == 'U', r->diag == 'U', r->n, r->lda, size, MR_READS) &&
+               mr_tell_vector(form->name, r->y, r->n, r->incy, size, MR_READS | MR_WRITES));
 }
 
 cublasStatus_t mr_cublas_gbmv(const struct mr_form *form, cublasHandle_t handle, cublasOperation_t trans, int64_t m,

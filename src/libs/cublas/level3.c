@@ -106,11 +106,30 @@ static cublasStatus_t check(const struct mr_form *form, cublasSideMode_t side, c
     return CUBLAS_STATUS_SUCCESS;
 }
 
+/* For observers. With a factor of 0, and a result that is not changed, nothing is told. */
+static void tell(const struct mr_form *form, const struct strip *r, void (*run)(void *, uint64_t, uint64_t))
+{
+    size_t size = mr_size_of(r->type);
+    bool symmetric = run == run_symm, in_place = run == run_trsm || r->b == r->c;
+    bool reads = symmetric ? !r->beta.device && !mr_scalar_is_0(&r->beta, size) : in_place;
+    if (mr_scalar_is_0(&r->alpha, size))
+        return;
+    bool asked = mr_tell_triangle(form->name, r->a, r->uplo == 'U', !symmetric && r->diag == 'U',
+                                  r->side == CUBLAS_SIDE_LEFT ? r->m : r->n, r->lda, size, MR_READS);
+    if (asked && (symmetric || !in_place))
+        asked = mr_tell_matrix(form->name, r->b, r->m, r->n, r->ldb, size, MR_READS);
+    if (asked)
+        (void)(mr_tell_matrix(form->name, r->c, r->m, r->n, r->ldc, size, reads ? MR_READS | MR_WRITES : MR_WRITES) &&
+               mr_tell_scalar(form->name, &r->alpha, size) &&
+               (!symmetric || mr_tell_scalar(form->name, &r->beta, size)));
+}
+
 static cublasStatus_t submit_strips(const struct mr_form *form, const struct mr_cublas *blas, struct strip *r,
                                     void (*run)(void *, uint64_t, uint64_t))
 {
     bool left = r->side == CUBLAS_SIDE_LEFT;
     r->each = strip_of(r->type, left ? r->m : r->n);
+    tell(form, r, run);
     uint64_t parts = mr_parts_of((uint64_t)(left ? r->n : r->m), (uint64_t)r->each);
     return mr_cublas_submit(form, blas, parts, run, r, sizeof *r);
 }

@@ -51,6 +51,7 @@ static cublasStatus_t gemv(const struct mr_form *form, cublasHandle_t handle, cu
         .batch = v->batch,
         .pointers = v->pointers,
     };
+    mr_product_tell(&product);
     return mr_cublas_submit(form, blas, mr_product_parts(&product), mr_product_run, &product, sizeof product);
 }
 

@@ -124,6 +124,23 @@ static void run_rank(void *data, uint64_t first, uint64_t end)
     }
 }
 
+/* For observers. */
+static void tell(const struct mr_form *form, const struct rank *r)
+{
+    size_t size = mr_size_of(r->type), beta = r->hermitian ? mr_real_size_of(r->type) : size;
+    size_t alpha = r->hermitian && r->kind == RANK_K ? mr_real_size_of(r->type) : size;
+    bool plain = r->trans == CUBLAS_OP_N, asked;
+    if (r->k == 0 || mr_scalar_is_0(&r->alpha, alpha))
+        return;
+    asked = mr_tell_triangle(form->name, r->c, r->upper, false, r->n, r->ldc, size,
+                             r->beta.device || mr_scalar_is_0(&r->beta, beta) ? MR_WRITES : MR_READS | MR_WRITES) &&
+            mr_tell_matrix(form->name, r->a, plain ? r->n : r->k, plain ? r->k : r->n, r->lda, size, MR_READS);
+    if (asked && r->b != r->a)
+        asked = mr_tell_matrix(form->name, r->b, plain ? r->n : r->k, plain ? r->k : r->n, r->ldb, size, MR_READS);
+    if (asked)
+        (void)(mr_tell_scalar(form->name, &r->alpha, alpha) && mr_tell_scalar(form->name, &r->beta, beta));
+}
+
 static cublasStatus_t rank(const struct mr_form *form, cublasHandle_t handle, cublasFillMode_t uplo,
                            cublasOperation_t trans, int64_t n, int64_t k, const void *alpha, const void *a, int64_t lda,
                            const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc, enum kind kind,
@@ -164,6 +181,7 @@ static cublasStatus_t rank(const struct mr_form *form, cublasHandle_t handle, cu
                      .a = a,
                      .b = b,
                      .c = c};
+    tell(form, &r);
     return mr_cublas_submit(form, blas, mr_parts_of((uint64_t)n, WIDTH), run_rank, &r, sizeof r);
 }
 

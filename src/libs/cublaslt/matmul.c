@@ -90,6 +90,7 @@ cublasStatus_t mr_cublaslt_Matmul(const struct mr_form *form, cublasLtHandle_t l
     p->c.at = C;
     p->d.at = D;
     uint64_t parts = mr_product_parts(p);
+    mr_product_tell(p);
     status = answer(form, mr_math_submit(stream, parts, mr_product_run, p, sizeof *p));
     if (status != CUBLAS_STATUS_SUCCESS || !matmul.has_sums)
         return status;

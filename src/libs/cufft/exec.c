@@ -55,6 +55,60 @@ static void run_members(void *data, uint64_t first, uint64_t end)
     }
 }
 
+/* So many boxes of a step are told of, at most. */
+#define TOLD_MOST 65536
+
+/* For observers: one end of a step's lines, of `n` elements each. False: it is not told. */
+static bool tell_end(const struct mr_fft_step *step, const struct mr_fft_end *end, int64_t n, const char *function,
+                     const char *base, unsigned how)
+{
+    int64_t size = (int64_t)mr_element_size(end->type), last = step->loops ? step->count[step->loops - 1] : 1;
+    int64_t pitch = step->loops ? end->loop[step->loops - 1] : 0, outer = step->lines / (last ? last : 1);
+    bool is_run = end->stride == size || n == 1, is_comb = pitch == size && last * size <= end->stride;
+    if ((mr_element_is_complex(end->type) && end->gap != size / 2) ||
+        outer * (is_run || is_comb ? 1 : last) > TOLD_MOST)
+        return false;
+    for (int64_t line = 0; line < outer; line++) {
+        const char *at = base + end->offset;
+        int64_t rest = line;
+        for (int loop = step->loops - 2; loop >= 0; rest /= step->count[loop--])
+            at += rest % step->count[loop] * end->loop[loop];
+        if (is_run)
+            (void)mr_tell_rows(function, at, (size_t)(n * size), (size_t)last, (size_t)pitch, how);
+        else if (is_comb)
+            (void)mr_tell_rows(function, at, (size_t)(last * size), (size_t)n, (size_t)end->stride, how);
+        for (int64_t i = 0; i < last && !is_run && !is_comb; i++)
+            (void)mr_tell_rows(function, at + i * pitch, (size_t)size, (size_t)n, (size_t)end->stride, how);
+    }
+    return true;
+}
+
+/* What a step reads of the input, and writes of the output. */
+static bool tell_step(const struct mr_fft_step *step, const struct mr_fft_bases *bases)
+{
+    bool is_lines = step->action == MR_FFT_LINES, told = step->rank <= 1 && (is_lines || step->action == MR_FFT_COPY);
+    int64_t half = step->n / 2 + 1;
+    if (told && step->from.where == MR_FFT_IN)
+        told = tell_end(step, &step->from, is_lines && step->sort == MR_FFT_REAL_OUT ? half : step->n, bases->function,
+                        bases->at[MR_FFT_IN], MR_READS);
+    if (told && step->to.where == MR_FFT_OUT)
+        told = tell_end(step, &step->to, is_lines && step->sort == MR_FFT_REAL_IN ? half : step->n, bases->function,
+                        bases->at[MR_FFT_OUT], MR_WRITES);
+    return told;
+}
+
+/* A work tells all or nothing. */
+static void tell(const struct mr_fft_program *program, int step, const struct mr_fft_bases *bases)
+{
+    if (!mr_math_driver.touch_part(bases->function, bases->at[MR_FFT_IN], 0, 0, 0, 0))
+        return;
+    bool told = true;
+    for (int i = step; i < (program->by_member ? program->count : step + 1) && told; i++)
+        told = tell_step(&program->steps[i], bases);
+    if (!told)
+        (void)mr_math_driver.touch_part(NULL, NULL, 0, 0, 0, 0);
+}
+
 static CUresult submit(const struct mr_fft *fft, struct mr_fft_program *program, int step, uint64_t parts,
                        const struct mr_fft_bases *bases)
 {
@@ -65,6 +119,7 @@ static CUresult submit(const struct mr_fft *fft, struct mr_fft_program *program,
     mr_fft_program_hold(program);
     if (record->area)
         atomic_fetch_add_explicit(&record->area->references, 1, memory_order_relaxed);
+    tell(program, step, bases);
     CUresult status =
         mr_math_submit_own(fft->stream, parts, program->by_member ? run_members : run_step, release, record);
     if (status != CUDA_SUCCESS)

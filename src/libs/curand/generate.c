@@ -7,6 +7,7 @@
 #include "libs/curand/generator.h"
 #include "libs/curand/poisson.h"
 #include "libs/math/driver.h"
+#include "libs/math/work.h"
 
 static void run(void *data, uint64_t first, uint64_t end)
 {
@@ -42,6 +43,8 @@ static curandStatus_t submit(struct mr_generator *generator, struct mr_rand_work
         run(work, 0, parts);
         release(work);
     } else if (parts) {
+        (void)mr_tell_rows("curandGenerate", work->out, (size_t)work->count * mr_rand_size(work->kind), 1, 0,
+                           MR_WRITES);
         CUresult status = mr_math_driver.submit_parts(generator->stream, parts, run, release, work);
         if (status != CUDA_SUCCESS) {
             release(work);

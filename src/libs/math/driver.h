@@ -6,6 +6,7 @@
 
 #include <cuda.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define MR_MATH_DRIVER_FUNCTIONS(F) \
@@ -47,6 +48,7 @@ struct mr_math_driver {
     CUresult (*submit_parts)(CUstream stream, uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
                              void (*release)(void *data), void *data);
     void (*fail_part)(CUresult status);
+    bool (*touch_part)(const char *function, const void *first, size_t width, size_t rows, size_t pitch, unsigned how);
 };
 extern struct mr_math_driver mr_math_driver;
 

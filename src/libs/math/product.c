@@ -222,3 +222,41 @@ void mr_product_run(void *data, uint64_t first, uint64_t end)
         run_tile(p, &tile, (int64_t)(i / tiles));
     }
 }
+
+/* One member of the batch. */
+static bool tell_member(const struct mr_product *p, int64_t member, bool reads, unsigned result)
+{
+    const struct mr_matrix *a = &p->a, *b = &p->b, *c = &p->c, *d = &p->d;
+    bool plain_a = p->transa == 'N', plain_b = p->transb == 'N';
+    bool asked =
+        mr_tell_matrix(p->function, member_of(p, d, member), p->m, p->n, d->ld, mr_element_size(d->type), MR_WRITES);
+    if (asked && result)
+        asked =
+            mr_tell_matrix(p->function, member_of(p, c, member), p->m, p->n, c->ld, mr_element_size(c->type), result);
+    if (asked && reads)
+        asked = mr_tell_matrix(p->function, member_of(p, a, member), plain_a ? p->m : p->k, plain_a ? p->k : p->m,
+                               a->ld, mr_element_size(a->type), MR_READS) &&
+                mr_tell_matrix(p->function, member_of(p, b, member), plain_b ? p->k : p->n, plain_b ? p->n : p->k,
+                               b->ld, mr_element_size(b->type), MR_READS);
+    return asked;
+}
+
+void mr_product_tell(const struct mr_product *p)
+{
+    const struct mr_epilogue *e = &p->epilogue;
+    size_t size = mr_element_size(p->scale_type);
+    bool reads = p->k > 0 && !mr_scalar_is_0(&p->alpha, size), asked = true;
+    unsigned result = p->beta.device || mr_scalar_is_0(&p->beta, size) ? 0 : MR_READS;
+    if (p->pointers || e->steps & (MR_EPILOGUE_AUX | MR_EPILOGUE_RELU_BACK | MR_EPILOGUE_GELU_BACK))
+        return;
+    for (int64_t member = 0; member < p->batch && asked; member++)
+        asked = tell_member(p, member, reads, result);
+    for (int64_t member = 0; member < p->batch && asked && e->steps & MR_EPILOGUE_BIAS; member++)
+        asked = mr_tell_rows(p->function,
+                             (const char *)e->bias + member * e->bias_stride * (int64_t)mr_element_size(e->bias_type),
+                             (size_t)p->m * mr_element_size(e->bias_type), 1, 0, MR_READS);
+    for (int i = 0; i < 4 && asked; i++)
+        asked = mr_tell_rows(p->function, p->factors[i], sizeof(float), 1, 0, MR_READS);
+    if (asked)
+        (void)(mr_tell_scalar(p->function, &p->alpha, size) && mr_tell_scalar(p->function, &p->beta, size));
+}

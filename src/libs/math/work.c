@@ -23,11 +23,11 @@ struct mr_scalar mr_scalar_take(const void *pointer, size_t size, bool on_device
 CUresult mr_math_submit_more(CUstream stream, uint64_t parts, void (*run)(void *record, uint64_t first, uint64_t end),
                              const void *record, size_t size, const void *more, size_t extra)
 {
-    if (parts == 0)
-        return CUDA_SUCCESS;
-    char *copy = malloc(size + extra);
+    char *copy = parts ? malloc(size + extra) : NULL;
     if (!copy)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        (void)mr_math_driver.touch_part(NULL, NULL, 0, 0, 0, 0);
+    if (!copy)
+        return parts ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
     memcpy(copy, record, size);
     if (extra)
         memcpy(copy + size, more, extra);

@@ -45,6 +45,26 @@ CUresult mr_math_submit_more(CUstream stream, uint64_t parts, void (*run)(void *
 CUresult mr_math_submit_own(CUstream stream, uint64_t parts, void (*run)(void *record, uint64_t first, uint64_t end),
                             void (*release)(void *record), void *record) __attribute__((warn_unused_result));
 
+/* Observers find races of a library's work if the library tells what it touches: before each mr_math_submit, all of
+ * it, or nothing. What is told must be touched for certain: else work that is in order would be reported. These
+ * functions tell of one operand each, with the library's function by name. They do nothing unless somebody asks. */
+enum { MR_READS = 1, MR_WRITES = 2 };
+
+/* `rows` runs of `width` bytes, `pitch` bytes apart. False: nobody asks. */
+bool mr_tell_rows(const char *function, const void *at, size_t width, size_t rows, size_t pitch, unsigned how);
+/* Columns of m elements. */
+bool mr_tell_matrix(const char *function, const void *at, int64_t m, int64_t n, int64_t ld, size_t size, unsigned how);
+/* One triangle of n rows and columns, without the diagonal if `unit`. */
+bool mr_tell_triangle(const char *function, const void *at, bool upper, bool unit, int64_t n, int64_t ld, size_t size,
+                      unsigned how);
+/* n elements, of which the first or last is at `at`, as BLAS has it. */
+bool mr_tell_vector(const char *function, const void *at, int64_t n, int64_t increment, size_t size, unsigned how);
+/* A scalar that is read when the work runs. */
+bool mr_tell_scalar(const char *function, const struct mr_scalar *scalar, size_t size);
+
+/* Known to be 0 by now. */
+bool mr_scalar_is_0(const struct mr_scalar *scalar, size_t size);
+
 /* How many parts of `each` there are in `all`; 0 for 0. */
 static inline uint64_t mr_parts_of(uint64_t all, uint64_t each)
 {

@@ -169,6 +169,7 @@ struct mr_race_summary {
     uint64_t libraries; /* works of libraries that init can't see into */
     bool shared; /* memory is shared with other processes: init has not looked since */
     uint64_t touches; /* by the host's code that pages.c has seen */
+    uint64_t unseen; /* works of libraries that did not tell what they touch: not looked at */
     uint64_t unknown; /* accesses to memory that no call had allocated: not looked at */
     uint64_t bytes; /* memory for notes, now */
     bool short_of_memory; /* the host had no memory for notes: what came later was not looked at */

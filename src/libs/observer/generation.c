@@ -219,6 +219,22 @@ uint64_t obs_generation_made(struct obs_operation *made, enum mr_allocation_kind
     return make(made, kind, base, size, NULL);
 }
 
+void obs_generation_fill(struct obs_operation *made, enum mr_allocation_kind kind, uintptr_t base, size_t size)
+{
+    uintptr_t end = base + size, next;
+    for (uintptr_t at = base; at < end; at = next) {
+        pthread_rwlock_rdlock(&lock);
+        struct obs_span *alive = obs_span_lowest(current, at, end);
+        while (alive && ((struct obs_generation *)alive)->dead)
+            alive = alive->end < end ? obs_span_lowest(current, alive->end, end) : NULL;
+        uintptr_t gap = alive ? alive->first : end;
+        next = alive ? alive->end : end;
+        pthread_rwlock_unlock(&lock);
+        if (gap > at)
+            (void)make(made, kind, at, gap - at, NULL);
+    }
+}
+
 uint64_t obs_generation_alias(struct obs_operation *made, uintptr_t base, size_t size, uintptr_t target)
 {
     return make(made, MR_ALLOCATION_MAPPED, base, size, &target);

@@ -47,6 +47,9 @@ uintptr_t obs_generation_range(size_t size);
  * it. */
 uint64_t obs_generation_made(struct obs_operation *made, enum mr_allocation_kind kind, uintptr_t base, size_t size);
 
+/* The same for those parts of the range in which nothing is alive. */
+void obs_generation_fill(struct obs_operation *made, enum mr_allocation_kind kind, uintptr_t base, size_t size);
+
 /* Another view of size bytes from `target` on, at `base`; MR_ALLOCATION_MAPPED. `target` lies in a generation. */
 uint64_t obs_generation_alias(struct obs_operation *made, uintptr_t base, size_t size, uintptr_t target);
 

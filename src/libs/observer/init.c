@@ -497,11 +497,12 @@ static void bind(const struct mr_observed_work *work)
 static void begin(const struct mr_observed_work *work)
 {
     struct obs_operation *early, *operation;
-    if (work->kind != MR_OBSERVED_HOST && (!work->node || !obs_follow_is(&obs_tool_init)))
+    bool writes_any = work->kind == MR_OBSERVED_HOST && !work->touches;
+    if (!writes_any && (!work->node || !obs_follow_is(&obs_tool_init)))
         return;
     /* A step of a graph is known from its begin on. */
     operation = obs_order_of_work(work, obs_follow_is(&obs_tool_init), &early);
-    if (work->kind == MR_OBSERVED_HOST)
+    if (writes_any)
         begin_host(operation);
     if (operation)
         obs_operation_drop(operation);

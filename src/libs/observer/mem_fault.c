@@ -78,7 +78,7 @@ struct mr_finding_allocation obs_mem_allocation(const struct obs_generation_view
 
 static bool is_kernel(const struct mr_observed_work *work)
 {
-    return work->kind == MR_OBSERVED_KERNEL;
+    return work->kind == MR_OBSERVED_KERNEL || work->parts;
 }
 
 /* A kernel touches memory that is the host's own. Close behind registered memory, it counts as outside of that. */

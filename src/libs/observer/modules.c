@@ -39,23 +39,22 @@ uint32_t obs_module_count(void)
 static int counts_of_first(struct dl_phdr_info *info, size_t size, void *out)
 {
     (void)size;
-    unsigned long long *counts = out;
-    counts[0] = info->dlpi_adds;
-    counts[1] = info->dlpi_subs;
+    *(struct obs_modules_counts *)out = (struct obs_modules_counts){info->dlpi_adds, info->dlpi_subs};
     return 1;
 }
 
-uint64_t obs_modules_unloads(void)
+struct obs_modules_counts obs_modules_counts(void)
 {
-    unsigned long long counts[2] = {0, 0};
-    dl_iterate_phdr(counts_of_first, counts);
-    return counts[1];
+    struct obs_modules_counts counts = {0, 0};
+    dl_iterate_phdr(counts_of_first, &counts);
+    return counts;
 }
 
 /* The driver and what comes with it. The name is that of the file, without its version. */
 static bool is_hidden(const char *path)
 {
-    static const char *const names[] = {"libcuda.so", "libcudart.so", "libmillrace-"};
+    static const char *const names[] = {"libcuda.so", "libcudart.so", "libmillrace-", "libcublas",   "libcublasLt",
+                                        "libcufft",   "libcurand",    "libcusolver",  "libcusparse", "libcudnn"};
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
@@ -175,11 +174,10 @@ static void look_again(void)
 
 uint32_t obs_module_at(uintptr_t address)
 {
-    unsigned long long counts[2] = {0, 0};
     uint32_t found = OBS_NO_MODULE;
-    dl_iterate_phdr(counts_of_first, counts);
+    struct obs_modules_counts counts = obs_modules_counts();
     pthread_mutex_lock(&lock);
-    if (counts[0] != known_loads || counts[1] != known_unloads)
+    if (counts.loads != known_loads || counts.unloads != known_unloads)
         look_again();
     for (uint32_t i = count; found == OBS_NO_MODULE && i-- > 0;)
         if (!module_of(i)->closed && address >= module_of(i)->first && address < module_of(i)->end)

@@ -22,8 +22,12 @@ struct obs_module {
 
 enum { OBS_NO_MODULE = UINT32_MAX };
 
-/* How often the loader has unloaded something: changes when addresses may mean something else. Any thread; quick. */
-uint64_t obs_modules_unloads(void);
+/* How often the loader has loaded something, and unloaded: the second changes when addresses may mean something else.
+ * Any thread; quick. */
+struct obs_modules_counts {
+    unsigned long long loads, unloads;
+};
+struct obs_modules_counts obs_modules_counts(void);
 
 /* The number of the module that holds `address` now, or OBS_NO_MODULE. Any thread. Takes a lock of its own. */
 uint32_t obs_module_at(uintptr_t address);

@@ -19,9 +19,9 @@ struct obs_stream *obs_call_stream(const struct obs_call *call)
     return call->has_stream ? obs_stream_find(call->stream, call->call->context, obs_thread_number()) : NULL;
 }
 
-enum mr_side_what obs_side_of(enum mr_observed_kind kind)
+enum mr_side_what obs_side_of(const struct mr_observed_work *work)
 {
-    switch (kind) {
+    switch (work->kind) {
     case MR_OBSERVED_KERNEL:
         return MR_SIDE_KERNEL;
     case MR_OBSERVED_COPY:
@@ -29,7 +29,7 @@ enum mr_side_what obs_side_of(enum mr_observed_kind kind)
     case MR_OBSERVED_FILL:
         return MR_SIDE_FILL;
     case MR_OBSERVED_HOST:
-        return MR_SIDE_HOST_FUNCTION;
+        return work->parts ? MR_SIDE_KERNEL : MR_SIDE_HOST_FUNCTION;
     case MR_OBSERVED_MEMORY_OP:
         return MR_SIDE_MEMORY_OP;
     case MR_OBSERVED_GRAPH:

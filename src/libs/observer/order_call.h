@@ -159,7 +159,13 @@ struct obs_operation *obs_run_step(struct obs_run *run, const struct mr_observed
                                    struct obs_operation **early);
 void obs_run_end(struct obs_run *run);
 
-enum mr_side_what obs_side_of(enum mr_observed_kind kind);
+enum mr_side_what obs_side_of(const struct mr_observed_work *work);
+
+/* A function of the program's; a library's work is none. */
+static inline bool obs_is_host_function(const struct mr_observed_work *work)
+{
+    return work->kind == MR_OBSERVED_HOST && !work->parts;
+}
 
 /* The points of observation, for race.c; each as the function of that name in observe/observe.h. obs_order_end comes
  * after the last access. */

@@ -255,13 +255,13 @@ struct obs_operation *obs_run_step(struct obs_run *run, const struct mr_observed
         operation = state->operation ? state->operation : step_new(run, index);
         *early = operation && state->early ? obs_operation_keep(state->early) : NULL;
         if (*early && begins) {
-            (*early)->side.what = obs_side_of(work->kind);
+            (*early)->side.what = obs_side_of(work);
             (*early)->side.kernel = work->kernel;
         }
     }
     if (operation) {
         if (begins) {
-            operation->side.what = obs_side_of(work->kind);
+            operation->side.what = obs_side_of(work);
             operation->side.kernel = work->kernel;
         }
         obs_operation_keep(operation);

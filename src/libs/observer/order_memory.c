@@ -75,21 +75,26 @@ void obs_import_leave(struct obs_call *call)
         made_by_host(call, (enum mr_allocation_kind)call->family->number, base, size);
 }
 
-/* A module's variable is known from the first time that the program asks where it is. */
+/* A module's variable is told of when the program asks where it is, and has been there for longer: kernels that were
+ * launched before may still use it. */
 void obs_global_leave(struct obs_call *call)
 {
     const CUdeviceptr *pointer = (const CUdeviceptr *)obs_param_handle(call, call->family->to);
     const size_t *size = (const size_t *)obs_param_handle(call, call->family->size);
-    struct obs_generation_view view;
     size_t bytes;
     CUdeviceptr base;
-    if (!pointer || !*pointer || (obs_generation_at((uintptr_t)*pointer, UINT64_MAX, &view) && view.alive))
+    if (!pointer || !*pointer)
         return;
     if (size)
         bytes = *size;
     else if (obs_driver.address_range(&base, &bytes, *pointer) != CUDA_SUCCESS)
         return;
-    made_by_host(call, MR_ALLOCATION_MODULE, *pointer, bytes);
+    struct obs_operation *operation = bytes ? by_host(call, MR_SIDE_ALLOCATION, *pointer, bytes) : NULL;
+    if (!operation)
+        return;
+    operation->side.number = 0;
+    obs_generation_fill(operation, MR_ALLOCATION_MODULE, (uintptr_t)*pointer, bytes);
+    obs_operation_drop(operation);
 }
 
 static struct obs_operation *in_stream(struct obs_call *call, enum mr_side_what what, uint64_t base, size_t size)

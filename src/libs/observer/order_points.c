@@ -29,6 +29,12 @@ struct under_way {
 static struct under_way *table;
 static size_t room, used;
 
+/* What this thread has bound last. While the work is under way, the table keeps the operations. */
+static _Thread_local struct {
+    uint64_t work;
+    struct obs_operation *operation, *early;
+} bound;
+
 uint64_t obs_calls_of_thread(void)
 {
     return calls_of_thread;
@@ -187,7 +193,7 @@ static void describe(struct mr_side *side, const struct obs_call *call, const st
 {
     if (call)
         *side = call->side;
-    side->what = obs_side_of(work->kind);
+    side->what = obs_side_of(work);
     side->work = work->work;
     side->kernel = work->kernel;
     side->stream = stream->id;
@@ -274,6 +280,9 @@ void obs_order_bind(const struct mr_observed_work *work)
         size_t at = place_of(work->work);
         used += table[at].work == 0;
         table[at] = (struct under_way){work->work, operation, early, run};
+        bound.work = run || !operation ? 0 : work->work;
+        bound.operation = operation;
+        bound.early = early;
     }
     meet(call, stream, true);
     if (call && call->waits_if_large && work->bytes > OBS_SMALL)
@@ -290,6 +299,10 @@ struct obs_operation *obs_order_of_work(const struct mr_observed_work *work, boo
     struct obs_operation *operation = NULL;
     struct obs_run *run = NULL;
     *early = NULL;
+    if (bound.work == work->work && !work->node) { /* a thread often carries out what it has asked for */
+        *early = bound.early ? obs_operation_keep(bound.early) : NULL;
+        return obs_operation_keep(bound.operation);
+    }
     obs_order_lock();
     struct under_way *found = room ? &table[place_of(work->work)] : NULL;
     if (found && found->work) {
@@ -331,16 +344,18 @@ void obs_order_end(const struct mr_observed_work *work)
 {
     struct under_way gone = {0};
     if (work->node) {
-        if (work->kind == MR_OBSERVED_HOST && !obs_order_strict)
+        if (obs_is_host_function(work) && !obs_order_strict)
             host_step_ends(work);
         return;
     }
+    if (bound.work == work->work)
+        bound.work = 0;
     obs_order_lock();
     size_t at = room ? place_of(work->work) : 0;
     if (room && table[at].work) {
         gone = table[at];
         table_remove(at);
-        if (work->kind == MR_OBSERVED_HOST && !obs_order_strict)
+        if (obs_is_host_function(work) && !obs_order_strict)
             host_function_ends(gone.operation);
         if (work->kind == MR_OBSERVED_MEMORY_OP && gone.operation)
             obs_values_ended(gone.operation);

@@ -426,7 +426,7 @@ static void begin(const struct mr_observed_work *work)
         return;
     if (atomic_load(&thread->depth) == 0 && atomic_load(&thread->in_host) == 0)
         atomic_store(&thread->works, true);
-    if (work->kind != MR_OBSERVED_HOST)
+    if (work->kind != MR_OBSERVED_HOST || work->parts)
         return;
     thread->function = obs_host_function_here(); /* the tool race has told of it: it comes before this one */
     atomic_fetch_add(&thread->in_host, 1);
@@ -435,7 +435,7 @@ static void begin(const struct mr_observed_work *work)
 static void end(const struct mr_observed_work *work, CUresult status)
 {
     (void)status;
-    if (work->kind != MR_OBSERVED_HOST || !mine || atomic_load(&mine->in_host) == 0)
+    if (work->kind != MR_OBSERVED_HOST || work->parts || !mine || atomic_load(&mine->in_host) == 0)
         return;
     atomic_fetch_sub(&mine->in_host, 1);
     mine->function = NULL;

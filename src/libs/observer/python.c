@@ -51,7 +51,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the search fo
 static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the names that are kept */
 static struct interpreter found;
 static _Atomic(struct interpreter *) interpreter;
-static _Atomic uint32_t searched; /* the modules that were there at the last search */
+static _Atomic uint32_t searched; /* the modules that were there at the last search, */
+static _Atomic unsigned long long searched_loads; /* and how often the loader had loaded something then */
 
 static const void *pointer_at(const void *base, unsigned offset)
 {
@@ -93,12 +94,16 @@ static bool look_in(void *library)
 }
 
 /* Looks in what the program can see, then in libraries of Python that something opened for itself. */
-static void search(void)
+static void search(const struct obs_modules_counts *counts)
 {
+    if (atomic_load_explicit(&searched_loads, memory_order_relaxed) == counts->loads)
+        return;
     obs_module_at((uintptr_t)&found); /* the list is up to date */
     uint32_t count = obs_module_count();
-    if (atomic_load_explicit(&searched, memory_order_relaxed) == count)
+    if (atomic_load_explicit(&searched, memory_order_relaxed) == count) {
+        atomic_store_explicit(&searched_loads, counts->loads, memory_order_relaxed);
         return;
+    }
     pthread_mutex_lock(&lock);
     if (!atomic_load_explicit(&interpreter, memory_order_relaxed) && !look_in(RTLD_DEFAULT))
         for (uint32_t i = 0; i < count; i++) {
@@ -112,6 +117,7 @@ static void search(void)
                 dlclose(library);
         }
     atomic_store_explicit(&searched, count, memory_order_relaxed);
+    atomic_store_explicit(&searched_loads, counts->loads, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
 }
 
@@ -129,11 +135,11 @@ static uint64_t check_of(const struct layout *layout, const void *code)
     return value * 0x9e3779b97f4a7c15u + (unsigned)int_at(code, layout->first_line);
 }
 
-size_t obs_python_walk(struct obs_python_place *out)
+size_t obs_python_walk(struct obs_python_place *out, const struct obs_modules_counts *counts)
 {
     struct interpreter *python = atomic_load_explicit(&interpreter, memory_order_acquire);
     if (!python) {
-        search();
+        search(counts);
         python = atomic_load_explicit(&interpreter, memory_order_acquire);
     }
     if (!python || !python->initialized())

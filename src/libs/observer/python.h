@@ -26,8 +26,11 @@ struct obs_python_frame {
     uint32_t line;               /* 0: not known */
 };
 
-/* Fills in at most OBS_PYTHON_DEPTH places, innermost first. 0: no interpreter, or no frames on this thread. */
-size_t obs_python_walk(struct obs_python_place *out);
+struct obs_modules_counts;
+
+/* Fills in at most OBS_PYTHON_DEPTH places, innermost first. 0: no interpreter, or no frames on this thread. `counts`:
+ * what the loader has done by now. */
+size_t obs_python_walk(struct obs_python_place *out, const struct obs_modules_counts *counts);
 
 /* Names a place that obs_python_walk has just told, on the same thread and in the same call. False: memory is short. */
 bool obs_python_name(const struct obs_python_place *place, struct obs_python_frame *out);

@@ -67,12 +67,12 @@ static void bind(const struct mr_observed_work *work)
 static void begin(const struct mr_observed_work *work)
 {
     struct obs_operation *early, *operation;
-    if (!work->node && work->kind != MR_OBSERVED_HOST)
+    if (!work->node && !obs_is_host_function(work))
         return;
     operation = obs_order_of_work(work, true, &early);
     if (!operation)
         return;
-    if (work->kind == MR_OBSERVED_HOST) {
+    if (obs_is_host_function(work)) {
         obs_order_function_begins(operation);
         obs_host_function(operation);
     }
@@ -145,7 +145,9 @@ static void know_module(const struct mr_access *box)
 {
     struct obs_generation_view view;
     size_t size = box->rows > 1 ? (box->rows - 1) * box->pitch + box->width : box->width;
-    if (obs_generation_at(box->first, UINT64_MAX, &view) && view.alive && view.kind == MR_ALLOCATION_MODULE)
+    bool alive = obs_generation_at(box->first, UINT64_MAX, &view) && view.alive;
+    bool is_known = alive && view.kind == MR_ALLOCATION_MODULE;
+    if (is_known && box->first + size <= view.base + view.size)
         return;
     obs_order_lock();
     struct obs_operation *made = obs_order_before_all();
@@ -154,7 +156,10 @@ static void know_module(const struct mr_access *box)
         return;
     made->side.call = "cuModuleLoadData";
     made->side.what = MR_SIDE_ALLOCATION;
-    obs_generation_made(made, MR_ALLOCATION_MODULE, box->first, size);
+    if (alive && !is_known)
+        (void)obs_generation_made(made, MR_ALLOCATION_MODULE, box->first, size);
+    else
+        obs_generation_fill(made, MR_ALLOCATION_MODULE, box->first, size);
     obs_operation_drop(made);
 }
 
@@ -207,8 +212,10 @@ static void acquire_values(const struct mr_observed_work *work)
 static void end(const struct mr_observed_work *work, CUresult status)
 {
     (void)status;
-    if (work->kind == MR_OBSERVED_HOST)
+    if (obs_is_host_function(work))
         obs_host_function(NULL);
+    if (work->parts && !work->touches)
+        obs_shadow_unseen();
     if (work->kind == MR_OBSERVED_MEMORY_OP && !work->node && obs_values_open)
         acquire_values(work);
     obs_follow_end(&obs_tool_race, work);

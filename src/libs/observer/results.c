@@ -231,6 +231,7 @@ static void put_notes(const struct mr_race_summary *seen)
     }
     NOTE(seen->coarse, "accesses were noted coarsely, and not compared byte by byte")
     NOTE(seen->forgotten, "accesses were forgotten, because memory for notes is bounded: races with them are not found")
+    NOTE(seen->unseen, "works of libraries of mathematics were not looked at: what they touch is not known")
     NOTE(seen->unknown, "accesses were to memory that no call had allocated, and were not looked at")
     NOTE(seen->touches,
          "touches of memory by the host's code were seen: of each page the first one since work was queued")

@@ -26,7 +26,7 @@ struct items {
     struct item few[8], *all;
 };
 
-static _Atomic uint64_t accesses, unknown;
+static _Atomic uint64_t accesses, unknown, unseen;
 static atomic_bool short_of_memory;
 
 /* Takes over the reference to the generation. */
@@ -234,6 +234,11 @@ size_t obs_shadow_writers(uintptr_t first, uintptr_t end, const struct obs_opera
     return count;
 }
 
+void obs_shadow_unseen(void)
+{
+    atomic_fetch_add_explicit(&unseen, 1, memory_order_relaxed);
+}
+
 void obs_shadow_summary(struct mr_race_summary *out)
 {
     struct obs_history_counts counts = obs_history_counts();
@@ -242,6 +247,7 @@ void obs_shadow_summary(struct mr_race_summary *out)
     out->coarse += counts.coarse;
     out->forgotten += counts.forgotten;
     out->unknown += unknown;
+    out->unseen += unseen;
     out->bytes += obs_history_bytes();
     out->short_of_memory = out->short_of_memory || short_of_memory || counts.short_of_memory;
 }

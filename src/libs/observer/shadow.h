@@ -24,8 +24,11 @@ void obs_shadow_touch(struct obs_operation *operation, const struct mr_access *b
 size_t obs_shadow_writers(uintptr_t first, uintptr_t end, const struct obs_operation *asking,
                           struct obs_operation *out[], size_t most);
 
-/* Adds to a summary what generations, histories and the shadow know: accesses, allocations, coarse, forgotten, unknown,
- * bytes (of notes), short_of_memory. Takes no lock. */
+/* A library has done work, and has not told what it touches. */
+void obs_shadow_unseen(void);
+
+/* Adds to a summary what generations, histories and the shadow know: accesses, allocations, coarse, forgotten, unseen,
+ * unknown, bytes (of notes), short_of_memory. Takes no lock. */
 void obs_shadow_summary(struct mr_race_summary *out);
 
 #endif

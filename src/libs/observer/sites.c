@@ -269,7 +269,8 @@ READS_STACKS static bool still_holds(const struct remembered *entry)
 __attribute__((noinline)) uint32_t obs_site_at(const void *at)
 {
     struct obs_python_place places[OBS_PYTHON_DEPTH];
-    size_t python = obs_python_walk(places), from = 0;
+    struct obs_modules_counts counts = obs_modules_counts();
+    size_t python = obs_python_walk(places, &counts), from = 0;
     struct walk walk = {.top = (uintptr_t)__builtin_dwarf_cfa(), .before = UINTPTR_MAX};
     _Unwind_Backtrace(note_frame, &walk);
     while (from < walk.count && walk.addresses[from] != (uintptr_t)at)
@@ -291,11 +292,12 @@ __attribute__((noinline)) uint32_t obs_site_here(const void *at)
 {
     struct obs_python_place places[OBS_PYTHON_DEPTH];
     uintptr_t top = (uintptr_t)__builtin_dwarf_cfa();
-    size_t python = obs_python_walk(places);
+    struct obs_modules_counts counts = obs_modules_counts();
+    size_t python = obs_python_walk(places, &counts);
     uint64_t python_hash = python;
     for (size_t i = 0; i < python; i++)
         python_hash = mix(mix(mix(python_hash, (uintptr_t)places[i].code), places[i].at), places[i].check);
-    uint64_t unloads = obs_modules_unloads();
+    uint64_t unloads = counts.unloads;
     struct remembered *entry = my_memory();
     if (entry) {
         entry += mix(mix(mix(0, (uintptr_t)at), top), python_hash) % REMEMBERED;
