@@ -579,9 +579,29 @@ static void dependent_kernels_overlap(void **state)
     record(event, stream);
     wait(other, event);
     assert_true(obs_comes_after(launch(other), early) && obs_comes_after(launch(other), next_early));
-    /* Behind anything but a kernel, or a record, it overlaps with nothing. */
+    /* Behind anything but a kernel, or a record with timing, it overlaps with nothing. */
     launch_early(stream, &none);
     assert_null(none);
+    /* A record without timing, and waits, don't count; what the stream has waited for does. */
+    CUevent handle = (CUevent)new_event();
+    uintptr_t untimed = (uintptr_t)handle;
+    CALL(cuEventCreate, &handle, CU_EVENT_DISABLE_TIMING);
+    struct obs_operation *before = launch(other), *in_front = launch(stream);
+    record(untimed, stream);
+    wait(stream, untimed);
+    record(event, other);
+    wait(stream, event);
+    launch_early(stream, &early);
+    assert_non_null(early);
+    assert_true(obs_comes_after(early, before) && !obs_comes_after(early, in_front));
+    /* By way of another stream it has waited for the kernel in front. */
+    in_front = launch(stream);
+    record(untimed, stream);
+    wait(other, untimed);
+    record(event, other);
+    wait(stream, event);
+    launch_early(stream, &early);
+    assert_true(obs_comes_after(early, in_front));
     CALL(cuStreamSynchronize, (CUstream)stream);
     struct obs_operation *last_one = launch(stream), *after = launch_early(stream, &early);
     assert_true(obs_comes_after(early, c) && !obs_comes_after(early, last_one) && obs_comes_after(after, last_one));
