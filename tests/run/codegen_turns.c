@@ -411,6 +411,33 @@ static void striding_loops(void **unused)
     rig_close(rig);
 }
 
+/* Such a loop by the width of the block, which lanes leave at its head: what a warp needs to go on is not what lives
+ * where they leave to. */
+static void striding_loops_left_at_their_head(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(
+        HEAD
+        ".visible .entry left(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
+        ".reg .b32 %i, %b, %z, %a, %x, %n; .reg .b64 %in0, %out0, %in, %out, %o, %w; .reg .pred %p<2>;\n"
+        "ld.param.u64 %in0, [in]; ld.param.u64 %out0, [out]; ld.param.u32 %n, [n]; mov.u32 %i, %tid.x; mov.u32 %b, %ntid.x;\n"
+        "mul.wide.u32 %o, %i, 4; mul.wide.u32 %w, %b, 4; add.u64 %in, %in0, %o; add.u64 %out, %out0, %o; mov.u32 %z, 0;\n"
+        "around: add.u32 %a, %i, %z; setp.ge.u32 %p0, %a, %n; @%p0 bra over; ld.global.u32 %x, [%in]; add.u32 %x, %x, %x;\n"
+        "st.global.u32 [%out], %x; add.u32 %z, %z, %b; add.u64 %in, %in, %w; add.u64 %out, %out, %w;\n"
+        "setp.lt.u32 %p1, %z, %n; @%p1 bra around;\nover: ret;\n}\n");
+    char *ir = rig_text(rig, "left", MR_SHAPE_LINEAR, "x86-64-v4", false);
+    assert_non_null(strstr(ir, "i32 65537"));
+    free(ir);
+    FOR_VARIANTS
+        for (unsigned s = 0; s < SHAPES; s++)
+            for (unsigned n = 1; n <= THREADS_MAX && shapes[s][1] == 1; n = n * 5 + 40) {
+                assert_int_equal(launch(rig, "left", 1, shapes[s][0], 1, n), CUDA_SUCCESS);
+                for (uint32_t i = 0; i < THREADS_MAX; i++)
+                    assert_int_equal(out[i], i < n ? 2 * in[i] : 0xdeadbeef);
+            }
+    rig_close(rig);
+}
+
 /* Lines that have all three texts. */
 static unsigned lines_with(const char *text, const char *first, const char *second, const char *third)
 {
@@ -477,6 +504,7 @@ int main(void)
                                        cmocka_unit_test(stacks_where_they_are_needed),
                                        cmocka_unit_test(faults),
                                        cmocka_unit_test(striding_loops),
+                                       cmocka_unit_test(striding_loops_left_at_their_head),
                                        cmocka_unit_test(code_of_warps),
                                        cmocka_unit_test(blocks_on_two_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -352,10 +352,12 @@ struct mr_flow_remake {
     uint32_t steps; /* instructions that make it from what never changes; 0: it has to be kept */
 };
 
-/* Fills `remake`, by register; whether `head` begins a loop that strides over memory; and the registers that a warp has
- * to keep while it waits at the barrier in that block, or at the block's start if no barrier stands there. */
+/* Fills `remake`, by register; whether `head` begins a loop that strides over memory. A warp waits at the barrier in a
+ * block, or at the block's start if no barrier stands there: what lives when it goes on, and what of that it has to
+ * keep. */
 void mr_flow_remakes(const struct mr_flow *flow, struct mr_flow_remake *remake);
 bool mr_flow_strides(const struct mr_flow *flow, uint32_t head);
+const mr_word *mr_flow_live_behind(const struct mr_flow *flow, uint32_t block);
 void mr_flow_kept(const struct mr_flow *flow, const struct mr_flow_remake *remake, uint32_t block, mr_word *set);
 
 /* stack.c: whether an instruction moves the stack pointer, and whether any of a function does. */

@@ -315,10 +315,16 @@ bool mr_flow_strides(const struct mr_flow *flow, uint32_t head)
     return steps && loads;
 }
 
+const mr_word *mr_flow_live_behind(const struct mr_flow *flow, uint32_t block)
+{
+    const struct mr_flow_block *at = &flow->blocks[block];
+    return flow->blocks[at->barrier ? at->succs[0] : block].live_in;
+}
+
 void mr_flow_kept(const struct mr_flow *flow, const struct mr_flow_remake *remake, uint32_t block, mr_word *set)
 {
     const struct mr_flow_block *at = &flow->blocks[block];
-    const mr_word *live = flow->blocks[at->barrier ? at->succs[0] : block].live_in;
+    const mr_word *live = mr_flow_live_behind(flow, block);
     for (size_t w = 0; w < mr_bit_words(flow->reg_count); w++)
         set[w] = live[w] | at->parked[w];
     for (uint32_t r = 0; r < flow->reg_count; r++)

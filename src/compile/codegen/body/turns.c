@@ -185,7 +185,7 @@ static void remake(struct cg *g, uint32_t reg, mr_word *done)
 static void remake_live(struct cg *g)
 {
     const struct mr_flow_block *block = &g->flow.blocks[g->now.at];
-    const mr_word *live = g->flow.blocks[block->succs[0]].live_in;
+    const mr_word *live = mr_flow_live_behind(&g->flow, g->now.at);
     mr_word *done = mr_calloc(mr_bit_words(g->flow.reg_count), sizeof *done);
     if (!done) {
         cg_fail(g->unit, NULL, "memory is short");
