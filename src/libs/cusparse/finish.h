@@ -44,6 +44,20 @@ static inline struct mr_finish mr_finish_of(enum mr_type type, cudaDataType_t st
             mr_take(finish->stored, at, 1, 1, finish->type, &old); \
         value = finish->keep ? alpha * sum + beta * old : alpha * sum; \
         mr_give(finish->stored, at, 1, 1, finish->type, &value); \
+    } \
+    /* `count` results from element `first` on. */ \
+    static inline void mr_finish_row_##s(const struct mr_finish *finish, void *result, int64_t first, int64_t step, \
+                                         int64_t count, const element *sums) \
+    { \
+        if (finish->same && !finish->keep && step == 1) { \
+            element alpha, *at = (element *)result + first; \
+            memcpy(&alpha, finish->alpha, sizeof alpha); \
+            for (int64_t j = 0; j < count; j++) \
+                at[j] = alpha * sums[j]; \
+            return; \
+        } \
+        for (int64_t j = 0; j < count; j++) \
+            mr_finish_##s(finish, result, first + j * step, sums[j]); \
     }
 MR_FOR_TYPES(MR_FINISH)
 #undef MR_FINISH

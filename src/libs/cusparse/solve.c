@@ -26,34 +26,44 @@ struct solution {
     const char *name;
 };
 
-/* One vector by a matrix in CSR with indices of 32 bits, whose lines are the rows of op(A): most systems. */
+/* One vector by a matrix in CSR with indices of 32 bits, whose lines are the rows of op(A): most systems. `below` is
+ * known when this is compiled. The unknowns are found where they belong; B may lie there. */
 #define IN_PLACE(s, element, real, conjugate) \
-    static void in_place_##s(const struct solution *r, element *x) \
+    static inline void rows_##s(const struct solution *r, const struct mr_view *b, element alpha, element *x, \
+                                const bool below) \
     { \
-        const int32_t *columns = r->a.indices; \
-        const element *values = r->a.values; \
+        const int32_t *columns = r->a.indices, *offsets = r->a.offsets; \
+        const element *values = r->a.values, *right = b->at; \
+        const int64_t base = r->a.base; \
         bool has_diagonal = r->a.diag == CUSPARSE_DIAG_TYPE_NON_UNIT; \
         for (int64_t step = 0; step < r->rows; step++) { \
-            int64_t i = r->ascending ? step : r->rows - 1 - step; \
-            int64_t k = mr_index(r->a.offsets, r->a.offset_type, i) - r->a.base; \
-            int64_t stop = mr_index(r->a.offsets, r->a.offset_type, i + 1) - r->a.base; \
-            element diagonal = 0, mine = x[i]; \
-            for (; k < stop; k++) { \
-                int64_t other = columns[k] - (int64_t)r->a.base; \
-                if (other == i) \
+            int64_t i = r->ascending ? step : r->rows - 1 - step, mine_at = i + base; \
+            int64_t stop = offsets[i + 1] - base; \
+            element diagonal = 0, mine = alpha * right[i * b->row_step]; \
+            for (int64_t k = offsets[i] - base; k < stop; k++) { \
+                int64_t other = columns[k]; \
+                if (below ? other < mine_at : other > mine_at) \
+                    mine -= values[k] * x[other - base]; \
+                else if (other == mine_at) \
                     diagonal += values[k]; \
-                else if ((other < i) == r->below) \
-                    mine -= values[k] * x[other]; \
             } \
             x[i] = has_diagonal ? mine / diagonal : mine; \
         } \
+    } \
+    static void in_place_##s(const struct solution *r, const struct mr_view *b, element alpha, element *x) \
+    { \
+        if (r->below) \
+            rows_##s(r, b, alpha, x, true); \
+        else \
+            rows_##s(r, b, alpha, x, false); \
     }
 MR_FOR_TYPES(IN_PLACE)
 
 static bool is_plain(const struct solution *r)
 {
     return r->a.format == CUSPARSE_FORMAT_CSR && r->gather && !r->conjugated && r->columns == 1 &&
-           r->a.index_type == CUSPARSE_INDEX_32I && r->a.type == mr_stored(r->type);
+           r->a.index_type == CUSPARSE_INDEX_32I && r->a.offset_type == CUSPARSE_INDEX_32I &&
+           r->a.type == mr_stored(r->type);
 }
 
 #define SOLVE(s, element, real, conjugate) \
@@ -63,17 +73,19 @@ static bool is_plain(const struct solution *r)
         struct mr_entries e; \
         struct mr_view c = mr_dense_view(&r->c, 0, sizeof(element)); \
         int64_t width = stop - begin, n = r->rows; \
-        element *x = mr_math_scratch(2, (size_t)(n * width) * sizeof *x), alpha; \
+        element *x, alpha; \
+        mr_scalar_read(&r->alpha, mr_stored(r->type), r->type, &alpha); \
+        if (is_plain(r) && c.row_step == 1) { \
+            in_place_##s(r, b, alpha, (element *)c.at); \
+            return true; \
+        } \
+        x = mr_math_scratch(2, (size_t)(n * width) * sizeof *x); \
         if (!x) \
             return false; \
-        mr_scalar_read(&r->alpha, mr_stored(r->type), r->type, &alpha); \
         for (int64_t i = 0; i < n; i++) \
             for (int64_t j = 0; j < width; j++) \
                 x[i * width + j] = alpha * ((const element *)b->at)[i * b->row_step + (begin + j) * b->column_step]; \
-        const bool plain = is_plain(r); \
-        if (plain) \
-            in_place_##s(r, x); \
-        for (int64_t step = 0; step < n && !plain; step++) { \
+        for (int64_t step = 0; step < n; step++) { \
             int64_t i = r->ascending ? step : n - 1 - step; \
             element diagonal = 0, *mine = x + i * width; \
             if (!mr_line(&reader, i, &e)) \

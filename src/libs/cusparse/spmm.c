@@ -11,6 +11,7 @@
 
 #define STRIP 8 /* columns of a strip */
 #define FOUR 4 /* columns of op(B) that a row of A meets at once, where op(B) lies by columns */
+#define WIDE 16 /* the same where op(B) lies by rows: their sums stay in registers */
 
 struct spmm {
     struct cusparseSpMatDescr a;
@@ -33,11 +34,24 @@ struct spmm {
     static void rows_##s(const struct mr_entries *e, const struct mr_view *b, int64_t columns, element *sum) \
     { \
         const element *value = e->value; \
-        memset(sum, 0, (size_t)columns * sizeof *sum); \
+        int64_t wide = columns - columns % WIDE; \
+        for (int64_t first = 0; first < wide; first += WIDE) { \
+            element part[WIDE] = {0}; \
+            for (int64_t k = 0; k < e->count; k++) { \
+                const element *row = (const element *)b->at + e->index[k] * b->row_step + first; \
+                element factor = value[k]; \
+                for (int j = 0; j < WIDE; j++) \
+                    part[j] += factor * row[j]; \
+            } \
+            memcpy(sum + first, part, sizeof part); \
+        } \
+        if (wide == columns) \
+            return; \
+        memset(sum + wide, 0, (size_t)(columns - wide) * sizeof *sum); \
         for (int64_t k = 0; k < e->count; k++) { \
             const element *row = (const element *)b->at + e->index[k] * b->row_step; \
             element factor = value[k]; \
-            for (int64_t j = 0; j < columns; j++) \
+            for (int64_t j = wide; j < columns; j++) \
                 sum[j] += factor * row[j]; \
         } \
     } \
@@ -80,8 +94,7 @@ struct spmm {
                 rows_##s(&e, b, r->columns, sum); \
             else \
                 columns_##s(&e, b, r->columns, sum); \
-            for (int64_t j = 0; j < r->columns; j++) \
-                mr_finish_##s(finish, (void *)c->at, i * c->row_step + j * c->column_step, sum[j]); \
+            mr_finish_row_##s(finish, (void *)c->at, i * c->row_step, c->column_step, r->columns, sum); \
         } \
         return sum != NULL; \
     } \
