@@ -492,6 +492,47 @@ static void test_gaps(void)
     RT(cudaFree(y));
 }
 
+/* Factors of 0, as an H100 takes those of the host: a product's A and B are not read, but a vector is multiplied. */
+static void test_zero(void)
+{
+    static const int sizes[] = {4, 33, 300};
+    const float zero = 0, two = 2;
+    const double wide_zero = 0, wide_two = 2;
+    float *a, *c, *x;
+    double *wide;
+    RT(cudaMallocManaged((void **)&a, 300 * 300 * sizeof *a, cudaMemAttachGlobal));
+    RT(cudaMallocManaged((void **)&c, 300 * 300 * sizeof *c, cudaMemAttachGlobal));
+    RT(cudaMallocManaged((void **)&wide, 2 * 300 * 300 * sizeof *wide, cudaMemAttachGlobal));
+    RT(cudaMallocManaged((void **)&x, 4 * sizeof *x, cudaMemAttachGlobal));
+    double *to = wide + 300 * 300;
+    for (int i = 0; i < 300 * 300; i++)
+        wide[i] = a[i] = NAN;
+    for (int k = 0; k < 3; k++) {
+        int n = sizes[k];
+        for (int i = 0; i < n * n; i++)
+            to[i] = c[i] = 1;
+        OK(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, n, n, n, &zero, a, n, a, n, &two, c, n));
+        OK(cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &wide_zero, wide, n, wide, n, &wide_two, to, n));
+        RT(cudaDeviceSynchronize());
+        for (int i = 0; i < n * n; i++)
+            CHECK(c[i] == 2 && to[i] == 2);
+        OK(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &zero, a, CUDA_R_16BF, n, a, CUDA_R_16BF, n, &two, c,
+                        CUDA_R_32F, n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+        RT(cudaDeviceSynchronize());
+        for (int i = 0; i < n * n; i++)
+            CHECK(c[i] == 4);
+    }
+    x[0] = NAN, x[1] = INFINITY, x[2] = 7;
+    OK(cublasSscal(handle, 3, &zero, x, 1));
+    OK(cublasDscal(handle, 1, &wide_zero, wide, 1));
+    RT(cudaDeviceSynchronize());
+    CHECK(isnan(x[0]) && isnan(x[1]) && x[2] == 0 && isnan(wide[0]));
+    RT(cudaFree(a));
+    RT(cudaFree(c));
+    RT(cudaFree(wide));
+    RT(cudaFree(x));
+}
+
 int main(void)
 {
     pthread_t threads[8];
@@ -504,6 +545,7 @@ int main(void)
         test_updates(i & 1 ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER, i & 2);
     test_vectors();
     test_gaps();
+    test_zero();
     test_systems(true);
     test_systems(false);
     for (long i = 0; i < 8; i++)

@@ -332,6 +332,47 @@ static void singular(cudaDataType type, int m, int n, bool economy)
 }
 
 /* A = Q R: Q^H A is R, by the reflectors and by Q itself. */
+/* A = U diag(s) V^T by gesvd with jobs of its own for both: what is wanted lies where it belongs, or in A. */
+static void jobs(char left, char right, int m, int n)
+{
+    double *a, *kept, *s, *u, *v, *room;
+    int *told, lwork = 0;
+    size_t matrix = (size_t)m * (size_t)m * sizeof *a;
+    RT(cudaMallocManaged((void **)&a, matrix, cudaMemAttachGlobal));
+    RT(cudaMallocManaged((void **)&u, matrix, cudaMemAttachGlobal));
+    RT(cudaMallocManaged((void **)&v, matrix, cudaMemAttachGlobal));
+    RT(cudaMallocManaged((void **)&s, matrix, cudaMemAttachGlobal));
+    RT(cudaMallocManaged((void **)&told, sizeof *told, cudaMemAttachGlobal));
+    kept = malloc(matrix);
+    CHECK(kept);
+    for (int i = 0; i < m * n; i++)
+        a[i] = kept[i] = drawn();
+    OK(cusolverDnDgesvd_bufferSize(handle, m, n, &lwork));
+    RT(cudaMalloc((void **)&room, (size_t)(lwork + 1) * sizeof *room));
+    OK(cusolverDnDgesvd(handle, (signed char)left, (signed char)right, m, n, a, m, s, u, m, v, n, room, lwork, NULL,
+                        told));
+    RT(cudaDeviceSynchronize());
+    CHECK(*told == 0);
+    const double *us = left == 'O' ? a : u, *vs = right == 'O' ? a : v;
+    int step = right == 'O' ? m : n;
+    for (int i = 1; i < n; i++)
+        CHECK(s[i] >= 0 && s[i] <= s[i - 1]);
+    for (int i = 0; i < m && left != 'N' && right != 'N'; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                sum += us[i + k * m] * s[k] * vs[k + j * step];
+            CHECK(fabs(sum - kept[i + j * m]) < 1e-12 * m);
+        }
+    free(kept);
+    RT(cudaFree(a));
+    RT(cudaFree(u));
+    RT(cudaFree(v));
+    RT(cudaFree(s));
+    RT(cudaFree(told));
+    RT(cudaFree(room));
+}
+
 static void qr(int m, int n)
 {
     struct matrix a = matrix(CUDA_C_64F, m, n), c = matrix(CUDA_C_64F, m, n), tau = matrix(CUDA_C_64F, n, 1);
@@ -568,6 +609,10 @@ int main(void)
                 singular(types[t], n + 9, n, half);
             }
         }
+    for (const char *pair = "AAASAOANSASSSOSNOAOSONNANSNONN"; *pair; pair += 2) {
+        jobs(pair[0], pair[1], 40, 23);
+        jobs(pair[0], pair[1], 9, 9);
+    }
     qr(1, 1);
     qr(50, 70);
     qr(130, 70);

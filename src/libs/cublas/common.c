@@ -16,12 +16,23 @@ const void *mr_zero_of(enum mr_cpu_type type)
     return zero;
 }
 
+static bool is_zero(enum mr_cpu_type type, const void *scalar)
+{
+    const float *single = scalar;
+    const double *two = scalar;
+    bool is_complex = mr_size_of(type) != mr_real_size_of(type);
+    if (mr_real_size_of(type) == 4)
+        return single[0] == 0 && (!is_complex || single[1] == 0);
+    return two[0] == 0 && (!is_complex || two[1] == 0);
+}
+
+/* Where alpha is 0, A and B are not read: the CPU library reads those of some small products. */
 void mr_gemm_here(enum mr_cpu_type type, cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n,
                   int64_t k, const void *alpha, const void *a, int64_t lda, const void *b, int64_t ldb,
                   const void *beta, void *c, int64_t ldc)
 {
     char ta = mr_letter_of_op(transa), tb = mr_letter_of_op(transb);
-    int sizes[] = {(int)m, (int)n, (int)k, (int)lda, (int)ldb, (int)ldc};
+    int sizes[] = {(int)m, (int)n, is_zero(type, alpha) ? 0 : (int)k, (int)lda, (int)ldb, (int)ldc};
     mr_cpu.gemm[type](&ta, &tb, &sizes[0], &sizes[1], &sizes[2], alpha, a, &sizes[3], b, &sizes[4], beta, c, &sizes[5]);
 }
 

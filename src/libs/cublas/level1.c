@@ -34,6 +34,21 @@ static void *stretch(const struct level1 *r, void *x, int inc, int64_t from, int
     return mr_behind(x, inc >= 0 ? from * inc : (r->n - to) * -(int64_t)inc, mr_size_of(r->type));
 }
 
+/* Where a real factor is 0, the CPU library stores 0; hardware multiplies, so that infinity and NaN become NaN. */
+static void scale(enum mr_cpu_type type, const int *n, const void *alpha, void *x, const int *step)
+{
+    float *single = x;
+    double *two = x;
+    if (type == MR_CPU_S && *(const float *)alpha == 0)
+        for (int64_t i = 0; i < *n; i++)
+            single[i * *step] *= *(const float *)alpha;
+    else if (type == MR_CPU_D && *(const double *)alpha == 0)
+        for (int64_t i = 0; i < *n; i++)
+            two[i * *step] *= *(const double *)alpha;
+    else
+        mr_cpu.scal[type](n, alpha, x, step);
+}
+
 /* A function over the parts first to end - 1: `call` sees r, n, x and y. */
 #define ELEMENTWISE(name, call) \
     static void run_##name(void *data, uint64_t first, uint64_t end) \
@@ -50,7 +65,7 @@ static void *stretch(const struct level1 *r, void *x, int inc, int64_t from, int
     }
 
 ELEMENTWISE(axpy, mr_cpu.axpy[r->type](&n, mr_scalar_at(&r->alpha), x, &r->incx, y, &r->incy))
-ELEMENTWISE(scal, mr_cpu.scal[r->type](&n, mr_scalar_at(&r->alpha), x, &r->incx))
+ELEMENTWISE(scal, scale(r->type, &n, mr_scalar_at(&r->alpha), x, &r->incx))
 ELEMENTWISE(rscal, (r->type == MR_CPU_C ? mr_cpu.csscal : mr_cpu.zdscal)(&n, mr_scalar_at(&r->alpha), x, &r->incx))
 ELEMENTWISE(copy, mr_cpu.copy[r->type](&n, x, &r->incx, y, &r->incy))
 ELEMENTWISE(swap, mr_cpu.swap[r->type](&n, x, &r->incx, y, &r->incy))

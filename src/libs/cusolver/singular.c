@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Singular values and vectors. Whatever method a function is named after (QR's iteration, rotations, a polar
- * decomposition, random projections), LAPACK's divide and conquer computes them. Only a gesvd whose two jobs differ
- * takes QR's iteration, which has all pairs of jobs.
+ * decomposition, random projections), LAPACK's divide and conquer computes them. Only a gesvd of which one job asks for
+ * no vectors, and the other for some, takes QR's iteration.
  *
  * gesvd gives V^H, by rows; the others give V, by columns. */
 #include <complex.h>
@@ -34,7 +34,14 @@ static void run_gesvd(void *data, uint64_t first, uint64_t end)
     enum mr_cpu_type type = r->type;
     size_t size = mr_size_of(type);
     int m = (int)r->m, n = (int)r->n, lda = (int)r->lda, ldu = (int)r->ldu, ldv = (int)r->ldv, info = 0, lwork = -1;
-    bool divide = r->job == r->job2 && r->job != 'O', is_complex = mr_is_complex(type);
+    bool divide = (r->job == 'N') == (r->job2 == 'N'), is_complex = mr_is_complex(type);
+    /* Divide and conquer has one job. What is to lie in A comes from the room: m >= n, so U has n columns then. */
+    char job = r->job == 'O' ? 'S' : r->job;
+    size_t left = r->job == 'O' ? (size_t)m * (size_t)n * size : 0;
+    size_t right = r->job2 == 'O' ? (size_t)n * (size_t)n * size : 0;
+    void *u = r->u, *v = r->v;
+    ldu = left ? m : ldu;
+    ldv = right ? n : ldv;
     size_t integers = 8 * (size_t)least(m, n) * sizeof(int), reals = real_room(r);
     _Alignas(16) unsigned char answer[16];
     void *work = answer, *rwork = answer;
@@ -48,11 +55,11 @@ static void run_gesvd(void *data, uint64_t first, uint64_t end)
 #define CALL() \
     do { \
         if (divide && is_complex) \
-            mr_lapack.gesdd_complex[type](&r->job, &m, &n, r->a, &lda, r->w, r->u, &ldu, r->v, &ldv, work, &lwork, \
-                                          rwork, iwork, &info, 1); \
+            mr_lapack.gesdd_complex[type](&job, &m, &n, r->a, &lda, r->w, u, &ldu, v, &ldv, work, &lwork, rwork, \
+                                          iwork, &info, 1); \
         else if (divide) \
-            mr_lapack.gesdd_real[type](&r->job, &m, &n, r->a, &lda, r->w, r->u, &ldu, r->v, &ldv, work, &lwork, iwork, \
-                                       &info, 1); \
+            mr_lapack.gesdd_real[type](&job, &m, &n, r->a, &lda, r->w, u, &ldu, v, &ldv, work, &lwork, iwork, &info, \
+                                       1); \
         else if (is_complex) \
             mr_lapack.gesvd_complex[type](&r->job, &r->job2, &m, &n, r->a, &lda, r->w, r->u, &ldu, r->v, &ldv, work, \
                                           &lwork, rwork, &info, 1, 1); \
@@ -63,13 +70,23 @@ static void run_gesvd(void *data, uint64_t first, uint64_t end)
     CALL();
     lwork = mr_lapack_answer(type, answer);
     struct mr_room room;
-    if (!mr_room_open(&room, r->function, MR_ROOM((size_t)lwork * size) + MR_ROOM(reals) + MR_ROOM(integers)))
+    if (!divide)
+        left = right = 0;
+    if (!mr_room_open(&room, r->function,
+                      MR_ROOM((size_t)lwork * size) + MR_ROOM(reals) + MR_ROOM(integers) + MR_ROOM(left + right)))
         return;
     work = mr_room_take(&room, (size_t)lwork * size);
     rwork = mr_room_take(&room, reals);
     iwork = mr_room_take(&room, integers);
+    void *kept = mr_room_take(&room, left + right);
+    u = left ? kept : u;
+    v = right ? kept : v;
     CALL();
 #undef CALL
+    int rows = left ? m : n;
+    for (int j = 0; j < n && (left || right); j++)
+        memcpy((char *)r->a + (size_t)j * (size_t)lda * size, (char *)kept + (size_t)j * (size_t)rows * size,
+               (size_t)rows * size);
     mr_dense_tell(r, 0, info);
 }
 

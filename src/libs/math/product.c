@@ -181,7 +181,8 @@ static void run_tile(const struct mr_product *p, const struct mr_tile *tile, int
     char *d = member_of(p, &p->d, member);
     int sizes[] = {(int)tile->rows, (int)tile->columns, (int)p->k}, lda, ldb, ldt = (int)tile->rows;
     _Alignas(16) unsigned char alpha[16], beta[16];
-    (void)scalar(p, &p->alpha, factor(p, 0) * factor(p, 1), alpha);
+    if (!scalar(p, &p->alpha, factor(p, 0) * factor(p, 1), alpha))
+        sizes[2] = 0; /* A and B are not read */
     bool adds = scalar(p, &p->beta, factor(p, 2), beta) && c;
     bool plain_a = p->transa == 'N', plain_b = p->transb == 'N';
     const void *a = operand(p, &p->a, member_of(p, &p->a, member), plain_a ? tile->row : 0, plain_a ? 0 : tile->row,
