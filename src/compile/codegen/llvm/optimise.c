@@ -10,7 +10,23 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* The module's data layout for the passes: bits are integers of the processor's, too. instcombine looks at each phi of
+ * an integer that is not, and at all phis that it comes from and goes to, in hope of cutting it up. Kernels with
+ * thousands of predicates that meet kept it busy for minutes. */
+static void with_bits(LLVMModuleRef module, const char *layout)
+{
+    static const char native[] = "-n8:";
+    const char *at = strstr(layout, native);
+    char longer[256];
+    if (!at)
+        return;
+    snprintf(longer, sizeof longer, "%.*s-n1:8:%s", (int)(at - layout), layout, at + sizeof native - 1);
+    LLVMSetDataLayout(module, longer);
+}
 
 static const char *pipeline(const struct mr_codegen_request *request)
 {
@@ -43,8 +59,12 @@ bool cg_optimise(struct cg_unit *unit)
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+    char layout[192];
+    snprintf(layout, sizeof layout, "%s", LLVMGetDataLayoutStr(unit->module));
+    with_bits(unit->module, layout);
     LLVMErrorRef error = LLVMRunPasses(unit->module, pipeline(unit->request), unit->machine, options);
     LLVMDisposePassBuilderOptions(options);
+    LLVMSetDataLayout(unit->module, layout);
     if (!error)
         return true;
     char *text = LLVMGetErrorMessage(error);
