@@ -26,6 +26,7 @@ from instructions import print_instructions, run_instructions
 from kernel_tables import print_kernels, run_kernels
 from lanes import print_lanes, run_lanes
 from matrix import print_matrix, run_matrix
+from modules import print_modules, run_modules
 from programs import HERE, build_by_hand, cell, run
 from real import print_real, run_real
 from start import print_start, run_start
@@ -286,6 +287,7 @@ PARTS = {
     "load": "load",
     "growth": "growth of modules",
     "first": "time until the first result",
+    "modules": "modules from PTX to code",
     "ipc": "between processes",
     "waits": "waits and priorities",
     "start": "starting a program",
@@ -392,6 +394,8 @@ def main() -> int:
                 ours[part], hand[part] = run_pycuda(chosen.build.resolve(), folder)
             elif part == "instructions":
                 ours[part] = run_instructions(programs)
+            elif part == "modules":
+                ours[part] = run_modules(programs)
             elif part == "start":
                 ours[part] = run_start(chosen.build.resolve())
             elif part == "check":
@@ -431,6 +435,7 @@ def main() -> int:
         "load": print_load,
         "growth": print_growth,
         "first": print_first,
+        "modules": print_modules,
         "ipc": lambda figures: print_ipc(figures, nvidia),
         "waits": lambda figures: print_waits(figures, nvidia),
         "start": print_start,

@@ -251,3 +251,19 @@ unsigned rig_flags(struct rig *rig, const char *entry)
 {
     return compile(rig, find_entry(rig, entry), 0)->code.flags;
 }
+
+size_t rig_object_size(struct rig *rig, const char *entry, unsigned shape, bool hurry)
+{
+    struct mr_codegen_request request = {.module = rig->module,
+                                         .layout = &rig->layout,
+                                         .entry = find_entry(rig, entry),
+                                         .shape = shape,
+                                         .optimisation = 3,
+                                         .hurry = hurry};
+    struct mr_codegen_result result;
+    if (!mr_codegen.emit(&request, &result))
+        fail_msg("%s", result.error);
+    size_t size = result.object_size;
+    mr_codegen.release(&result);
+    return size;
+}

@@ -61,4 +61,7 @@ unsigned rig_flags(struct rig *rig, const char *entry);
 /* An entry's optimised IR or assembly for a processor (NULL: this one); the caller frees with free(). */
 char *rig_text(struct rig *rig, const char *entry, unsigned shape, const char *cpu, bool assembly);
 
+/* Bytes of an entry's object for this processor, in a hurry or optimised. */
+size_t rig_object_size(struct rig *rig, const char *entry, unsigned shape, bool hurry);
+
 #endif

@@ -13,8 +13,13 @@
  *
  * Slots stay if anything else than plain loads and stores of their own type refers to them. If memory is short, or
  * frontiers are very large, all stay, and LLVM's pass does it.
+ *
+ * Code in a hurry keeps no value in a register over a block's end, and each phi is a copy at the end of each block
+ * before it. So there a slot that would need more phis than there are blocks that use it stays in memory between
+ * blocks; within a block it is a value all the same.
  */
 #include "compile/codegen/basics/basics.h"
+#include "compile/codegen/basics/nothing.h"
 #include "compile/codegen/llvm/llvm.h"
 
 #include <string.h>
@@ -22,6 +27,7 @@
 #include "base/alloc.h"
 
 #define BLOCKS_LEAST 400u /* a function of fewer is left to LLVM */
+#define BLOCKS_LEAST_IN_A_HURRY 24u
 #define FRONTIER_MOST 128u /* blocks in a frontier, on average */
 #define NONE UINT32_MAX
 
@@ -32,6 +38,9 @@ struct slot {
     LLVMValueRef now; /* what it holds where the walk is */
     uint32_t first; /* in `touches`, of its latest block; NONE */
     uint32_t saved_in; /* the number and 1 of the block in which `now` was saved last */
+    bool stays; /* in memory between blocks; then `saved_in` is where `now` was met, and the next its latest store there
+                 */
+    LLVMValueRef store;
 };
 
 /* A block that has loads or stores of a slot. */
@@ -43,7 +52,7 @@ struct touch {
 
 struct phi {
     LLVMValueRef value;
-    uint32_t slot, next; /* of the same block */
+    uint32_t slot, block, next; /* of the same block */
 };
 
 struct saved {
@@ -317,7 +326,7 @@ static bool find_slots(struct promotion *p)
         if (!type || !is_plain(at, type))
             continue;
         put_number(&p->slot_numbers, at, p->slot_count);
-        p->slots[p->slot_count++] = (struct slot){at, type, LLVMGetUndef(type), NONE, 0};
+        p->slots[p->slot_count++] = (struct slot){.alloca = at, .type = type, .now = LLVMGetUndef(type), .first = NONE};
     }
     return true;
 }
@@ -394,7 +403,7 @@ static bool place_phis(struct promotion *p, uint32_t s, uint32_t *stores)
                 continue;
             if (!mr_array_reserve((void **)&p->phis, &p->phi_room, p->phi_count + 1, sizeof *p->phis))
                 return false;
-            p->phis[p->phi_count] = (struct phi){NULL, s, p->phis_of[to]};
+            p->phis[p->phi_count] = (struct phi){NULL, s, to, p->phis_of[to]};
             p->phis_of[to] = (uint32_t)p->phi_count++;
             p->has_phi[to] = s + 1;
             if (stores[to] != s + 1)
@@ -402,6 +411,21 @@ static bool place_phis(struct promotion *p, uint32_t s, uint32_t *stores)
         }
     }
     return true;
+}
+
+/* Takes the phis from number `from` on back, all of slot s, if they are more than the blocks that use it. */
+static void spare_phis(struct promotion *p, uint32_t s, size_t from)
+{
+    size_t uses = 0;
+    for (uint32_t t = p->slots[s].first; t != NONE; t = p->touches[t].next)
+        uses++;
+    if (p->phi_count - from <= uses)
+        return;
+    while (p->phi_count > from) {
+        const struct phi *phi = &p->phis[--p->phi_count];
+        p->phis_of[phi->block] = phi->next;
+    }
+    p->slots[s].stays = true;
 }
 
 static bool place_all(struct promotion *p)
@@ -413,8 +437,12 @@ static bool place_all(struct promotion *p)
     bool good = stores && p->live && p->has_phi && p->phis_of;
     if (good)
         memset(p->phis_of, 0xff, p->count * sizeof *p->phis_of);
-    for (uint32_t s = 0; s < p->slot_count && good; s++)
+    for (uint32_t s = 0; s < p->slot_count && good; s++) {
+        size_t from = p->phi_count;
         good = place_phis(p, s, stores);
+        if (good && p->unit->request->hurry)
+            spare_phis(p, s, from);
+    }
     mr_free(stores);
     /* What the walk below saves: once for each store and phi at most, since a block saves a slot's value once. */
     p->saved_room = p->touch_count + p->phi_count + 1;
@@ -446,6 +474,25 @@ static void set_now(struct promotion *p, uint32_t b, uint32_t s, LLVMValueRef va
     slot->now = value;
 }
 
+/* A load or store in block b of a slot that stays: what the block knows of it is not loaded again, and only the
+ * block's last store counts. */
+static void touch_in_memory(struct slot *slot, uint32_t b, LLVMValueRef inst)
+{
+    bool load = LLVMGetInstructionOpcode(inst) == LLVMLoad, known = slot->saved_in == b + 1;
+    if (!known)
+        slot->store = NULL;
+    slot->saved_in = b + 1;
+    if (load && known) {
+        LLVMReplaceAllUsesWith(inst, slot->now);
+        LLVMInstructionEraseFromParent(inst);
+        return;
+    }
+    if (!load && slot->store)
+        LLVMInstructionEraseFromParent(slot->store);
+    slot->now = load ? inst : LLVMGetOperand(inst, 0);
+    slot->store = load ? slot->store : inst;
+}
+
 static void enter_block(struct promotion *p, uint32_t b)
 {
     for (uint32_t i = p->phis_of[b]; i != NONE; i = p->phis[i].next)
@@ -455,6 +502,10 @@ static void enter_block(struct promotion *p, uint32_t b)
         uint32_t s = slot_of(p, at);
         if (s == NONE)
             continue;
+        if (p->slots[s].stays) {
+            touch_in_memory(&p->slots[s], b, at);
+            continue;
+        }
         if (LLVMGetInstructionOpcode(at) == LLVMLoad)
             LLVMReplaceAllUsesWith(at, p->slots[s].now);
         else if (p->place[b] != NONE)
@@ -513,8 +564,14 @@ static void change(struct promotion *p, size_t *heights)
     walk_tree(p, heights);
     drop_saved(p, 0);
     clear_unreached(p);
-    for (uint32_t s = 0; s < p->slot_count; s++)
-        LLVMInstructionEraseFromParent(p->slots[s].alloca);
+    LLVMPositionBuilderBefore(p->builder, LLVMGetBasicBlockTerminator(p->blocks[0]));
+    LLVMSetCurrentDebugLocation2(p->builder, NULL);
+    for (uint32_t s = 0; s < p->slot_count; s++) {
+        if (p->slots[s].stays)
+            cg_seen(p->builder, p->slots[s].alloca); /* LLVM would make a value of it after all */
+        else
+            LLVMInstructionEraseFromParent(p->slots[s].alloca);
+    }
     LLVMDisposeBuilder(p->builder);
 }
 
@@ -550,8 +607,9 @@ static void clear(struct promotion *p)
 
 void cg_promote(struct cg_unit *unit)
 {
+    uint32_t least = unit->request->hurry ? BLOCKS_LEAST_IN_A_HURRY : BLOCKS_LEAST;
     for (LLVMValueRef fn = LLVMGetFirstFunction(unit->module); fn; fn = LLVMGetNextFunction(fn)) {
-        if (LLVMCountBasicBlocks(fn) < BLOCKS_LEAST)
+        if (LLVMCountBasicBlocks(fn) < least)
             continue;
         struct promotion p = {.unit = unit, .fn = fn};
         size_t *heights = NULL;

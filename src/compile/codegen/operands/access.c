@@ -52,7 +52,7 @@ static void join_ways(struct cg *g, struct cg_access *a, struct cg_access *other
 static void by_mask(struct cg *g, struct cg_access *a, bool is_load, cg_access_way *whole, cg_access_way *masked,
                     cg_access_way *stepwise)
 {
-    if (g->unit->wide && !(is_load && cg_is_far(a->inst))) {
+    if (g->unit->wide && (g->unit->request->hurry || !(is_load && cg_is_far(a->inst)))) {
         masked(g, a);
         return;
     }
@@ -100,7 +100,8 @@ static void either_way(struct cg *g, struct cg_access *a, bool is_load, cg_acces
  * hold doesn't count, but the first lane's is what the others are compared with. */
 static bool may_be_contiguous(const struct cg *g, const struct cg_access *a)
 {
-    return cg_is_far(a->inst) && a->address.c.kind == MR_CLASS_VARYING && g->flow.rows == 1 && !g->flow.dispatched;
+    return cg_is_far(a->inst) && a->address.c.kind == MR_CLASS_VARYING && g->flow.rows == 1 && !g->flow.dispatched &&
+           !g->unit->request->hurry;
 }
 
 static void tested_way(struct cg *g, struct cg_access *a, bool is_load, cg_access_way *contiguous,
