@@ -3,7 +3,8 @@
  *
  * Parameters and contents of memory that such kernels need are not known here. So no kernel runs: each launch, of one
  * block, is put behind a host function that does not end. What is measured ends when the last launch has returned, and
- * a launch returns when its kernel has code. NVIDIA's driver makes the code of a module when it is loaded.
+ * a launch returns when its kernel has code. NVIDIA's driver makes the code of a module when it is loaded, and waits
+ * there for the stream; so for it, with BENCH_LOAD_ONLY in the environment, nothing is launched.
  *
  *     bench_modules FILE.ptx [KERNEL…]
  *
@@ -73,6 +74,7 @@ int main(int argc, char **argv)
     static char zeros[32768];
     static void *params[PARAMS_MOST];
     unsigned count = 0, launched = 0;
+    bool launches = !getenv("BENCH_LOAD_ONLY");
     if (argc < 2)
         return 2;
     setenv("MILLRACE_CACHE", "off", 1); /* what is measured is making code */
@@ -91,7 +93,8 @@ int main(int argc, char **argv)
     CHECK(cuModuleGetFunction(&functions[0], module, "empty"));
     CHECK(cuLaunchKernel(functions[0], 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
     CHECK(cuStreamSynchronize(stream));
-    CHECK(cuLaunchHostFunc(stream, wait_for_ever, NULL));
+    if (launches)
+        CHECK(cuLaunchHostFunc(stream, wait_for_ever, NULL));
     double wall = bench_seconds(), processor = processor_ms();
     CHECK(cuModuleLoadData(&module, text));
     double loaded = bench_seconds();
@@ -104,7 +107,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < count; i++) {
         if (argc > 2)
             CHECK(cuModuleGetFunction(&functions[i], module, argv[2 + i]));
-        launched += launch(functions[i], stream, params);
+        launched += !launches || launch(functions[i], stream, params);
     }
     double end = bench_seconds();
     processor = processor_ms() - processor;

@@ -244,15 +244,13 @@ LLVMValueRef cg_atomic_lanes(struct cg *g, struct cg_atomic *a, const struct cg_
         operands->to = cg_scratch(g, a->type);
     if (one)
         cg_atomic_together(g, a, cg_pointer(g, address->base[0]), g->now.exec, operands);
-    else if (g->unit->request->hurry)
-        turns_of_some(g, a, &turns, g->now.exec); /* the same, and a tenth of the code at most */
-    else if (a->shared && !c && mr_ptx_type_class(a->inst->type[0]) != 'F')
+    else if (g->unit->request->hurry || (a->shared && (c || mr_ptx_type_class(a->inst->type[0]) == 'F')))
+        turns_of_some(g, a, &turns, g->now.exec); /* in a hurry: the same results, and a tenth of the code */
+    else if (a->shared)
         turns_in_shared(g, a, &turns);
-    else if (!a->shared && !c && a->bytes <= 8 && address->c.kind == MR_CLASS_VARYING)
+    else if (!c && a->bytes <= 8 && address->c.kind == MR_CLASS_VARYING)
         crowds_first(g, a, &turns);
-    else if (!a->shared)
-        turns_of_others(g, a, &turns, g->now.exec);
     else
-        turns_of_some(g, a, &turns, g->now.exec);
+        turns_of_others(g, a, &turns, g->now.exec);
     return operands->to ? LLVMBuildLoad2(g->b, LLVMVectorType(a->type, CG_LANES), operands->to, "") : NULL;
 }
