@@ -35,4 +35,4 @@ def print_modules(figures: dict[str, dict[str, float]]) -> None:
         other = float(nvidia[name]) if name in nvidia else None
         print(f"{name:32} {cell(mine['module_kernels']):>7} {cell(mine['module_ms'], '{:.1f}'):>9} {cell(mine['module_processor_ms'], '{:.1f}'):>9}"
               f" {cell(other, '{:.1f}'):>9} {cell(mine['module_ms'] / other if other else None, '{:.2f}'):>6}")
-    print("* recorded, see bench/nvidia-modules.txt; the ratio is of wall time, and tells little on a machine with other work")
+    print("* recorded on another machine, see bench/nvidia-modules.txt; the ratio is of wall time, and tells little on a machine with other work")
