@@ -22,7 +22,7 @@ enum mr_ptx_arch {
     MR_PTX_ARCH_NONE       /* there is none of that number */
 };
 
-/* Reads "sm_80" or "compute_80": the number in *capability and whether it is an sm_ in *real, if good or with a suffix. */
+/* Reads "sm_80" or "compute_80": its number, and in *real whether it is an sm_, if it is good or has a suffix. */
 enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *real);
 
 /* The numbers of all, oldest first; *count of them. */
