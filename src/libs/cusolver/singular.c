@@ -36,7 +36,7 @@ static void run_gesvd(void *data, uint64_t first, uint64_t end)
     int m = (int)r->m, n = (int)r->n, lda = (int)r->lda, ldu = (int)r->ldu, ldv = (int)r->ldv, info = 0, lwork = -1;
     bool divide = (r->job == 'N') == (r->job2 == 'N'), is_complex = mr_is_complex(type);
     /* Divide and conquer has one job. What is to lie in A comes from the room: m >= n, so U has n columns then. */
-    char job = r->job == 'O' ? 'S' : r->job;
+    char job = (char)(r->job == 'O' ? 'S' : r->job);
     size_t left = r->job == 'O' ? (size_t)m * (size_t)n * size : 0;
     size_t right = r->job2 == 'O' ? (size_t)n * (size_t)n * size : 0;
     void *u = r->u, *v = r->v;
