@@ -28,8 +28,11 @@ static char *read_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
     need(file != NULL, path);
-    char *text = calloc(1, 1 << 20);
-    need(text && fread(text, 1, (1 << 20) - 1, file) > 0, path);
+    need(fseek(file, 0, SEEK_END) == 0, path);
+    size_t size = (size_t)ftell(file);
+    rewind(file);
+    char *text = calloc(1, size + 1);
+    need(text && fread(text, 1, size, file) == size, path);
     fclose(file);
     return text;
 }
