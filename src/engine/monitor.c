@@ -82,8 +82,8 @@ static void tell_full(const struct watch *watch)
     told = true;
     mr_log(
         MR_LOG_WARN,
-        "%u threads, as many as there can be, are busy, and other work can't begin: if they wait for it, they wait for "
-        "ever. Blocks that wait for each other must not be more than run at once",
+        "all %u threads are busy, there can't be more, and other work can't begin. If the busy blocks wait for it, they "
+        "wait for ever: launch no more blocks that wait for each other than can run at once",
         MR_WORKERS_LIMIT);
 }
 

@@ -167,6 +167,16 @@ struct boxes {
     struct mr_access at[BOXES];
 };
 
+/* False: nobody asks. `at` is large, and is left as it is. */
+static bool begin(struct boxes *boxes, const struct mr_told *told)
+{
+    if (!told || !mr_observes(MR_OBSERVE_ACCESS))
+        return false;
+    boxes->work = &told->work;
+    boxes->count = 0;
+    return true;
+}
+
 static void send(struct boxes *boxes)
 {
     if (boxes->count)
@@ -206,11 +216,9 @@ static void add_side(struct boxes *boxes, const struct mr_copy *copy, const void
 
 void mr_tell_copy(struct mr_told *told, const struct mr_copy *copy, const struct mr_copy_origin *staged)
 {
-    if (!told || !mr_observes(MR_OBSERVE_ACCESS))
+    struct boxes boxes;
+    if (!begin(&boxes, told))
         return;
-    struct boxes boxes; /* `at` is large, and needs no value */
-    boxes.work = &told->work;
-    boxes.count = 0;
     if (staged)
         add_side(&boxes, copy, staged->source, staged->pitch, staged->slice, MR_ACCESS_READ | MR_ACCESS_CALL);
     else
@@ -221,22 +229,18 @@ void mr_tell_copy(struct mr_told *told, const struct mr_copy *copy, const struct
 
 void mr_tell_fill(struct mr_told *told, const struct mr_fill *fill)
 {
-    if (!told || !mr_observes(MR_OBSERVE_ACCESS))
+    struct boxes boxes;
+    if (!begin(&boxes, told))
         return;
-    struct boxes boxes; /* `at` is large, and needs no value */
-    boxes.work = &told->work;
-    boxes.count = 0;
     add(&boxes, (uintptr_t)fill->destination, fill->width * fill->element, fill->height, fill->pitch, MR_ACCESS_WRITE);
     send(&boxes);
 }
 
 void mr_tell_parts(struct mr_told *told, const struct mr_parts *parts)
 {
-    if (!told || !mr_observes(MR_OBSERVE_ACCESS))
+    struct boxes boxes;
+    if (!begin(&boxes, told))
         return;
-    struct boxes boxes; /* `at` is large, and needs no value */
-    boxes.work = &told->work;
-    boxes.count = 0;
     for (size_t i = 0; i < parts->told.count; i++) {
         const struct mr_parts_touch *touch = &parts->told.touches[i];
         uint32_t how =
@@ -248,11 +252,9 @@ void mr_tell_parts(struct mr_told *told, const struct mr_parts *parts)
 
 void mr_tell_memory_op(struct mr_told *told, const CUstreamBatchMemOpParams *op)
 {
-    if (!told || !mr_observes(MR_OBSERVE_ACCESS))
+    struct boxes boxes;
+    if (!begin(&boxes, told))
         return;
-    struct boxes boxes; /* `at` is large, and needs no value */
-    boxes.work = &told->work;
-    boxes.count = 0;
     uintptr_t place = (uintptr_t)op->waitValue.address;
     switch ((int)op->operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:

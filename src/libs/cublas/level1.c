@@ -396,7 +396,7 @@ static void tell_sum(const struct mr_form *form, const struct mr_cublas *blas, c
     size_t size = mr_size_of(r->type);
     size_t result = run == run_dot ? size : run == run_extreme ? (r->wide ? 8 : 4) : mr_real_size_of(r->type);
     bool asked =
-        run == run_extreme && r->incx <= 0 ? true : mr_tell_vector(form->name, r->x, r->n, r->incx, size, MR_READS);
+        (run == run_extreme && r->incx <= 0) || mr_tell_vector(form->name, r->x, r->n, r->incx, size, MR_READS);
     if (asked && run == run_dot)
         asked = mr_tell_vector(form->name, r->y, r->n, r->incy, size, MR_READS);
     if (asked && mr_cublas_on_device(blas))

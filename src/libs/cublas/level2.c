@@ -114,19 +114,22 @@ static void tell_product(const struct mr_form *form, const struct level2 *r, boo
                mr_tell_scalar(form->name, &r->alpha, size) && mr_tell_scalar(form->name, &r->beta, size));
 }
 
+/* Kinds of updates: by two vectors; with a real factor; of the whole matrix; of a packed triangle. */
+enum { BY_TWO = 1, BY_REAL = 2, OF_WHOLE = 4, OF_PACKED = 8 };
+
 /* The same: a vector or two are added to a matrix. */
-static void tell_update(const struct mr_form *form, const struct level2 *r, bool two, bool real, bool whole,
-                        bool packed)
+static void tell_update(const struct mr_form *form, const struct level2 *r, unsigned kind)
 {
     const unsigned both = MR_READS | MR_WRITES;
-    size_t size = mr_size_of(r->type), scalar = real ? mr_real_size_of(r->type) : size;
+    const bool two = kind & BY_TWO, whole = kind & OF_WHOLE;
+    size_t size = mr_size_of(r->type), scalar = kind & BY_REAL ? mr_real_size_of(r->type) : size;
     if (mr_scalar_is_0(&r->alpha, scalar))
         return;
     /* With two vectors, the first one is `a`, and `x` has the second one's increment. */
     bool asked = !two || mr_tell_vector(form->name, r->a, whole ? r->m : r->n, r->incx, size, MR_READS);
     if (asked)
         asked = mr_tell_vector(form->name, r->x, r->n, two ? r->incy : r->incx, size, MR_READS);
-    if (asked && packed)
+    if (asked && kind & OF_PACKED)
         asked = mr_tell_rows(form->name, r->y, (size_t)r->n * (size_t)(r->n + 1) / 2 * size, 1, 0, both);
     else if (asked && whole)
         asked = mr_tell_matrix(form->name, r->y, r->m, r->n, r->lda, size, both);
@@ -143,11 +146,15 @@ static void tell(const struct mr_form *form, const struct level2 *r, void (*run)
     if (run == run_symv || run == run_hemv || run == run_spmv || run == run_hpmv)
         tell_product(form, r, run == run_spmv || run == run_hpmv);
     else if (run == run_ger || run == run_geru || run == run_gerc)
-        tell_update(form, r, true, false, true, false);
-    else if (run == run_syr || run == run_her || run == run_spr || run == run_hpr)
-        tell_update(form, r, false, run == run_her || run == run_hpr, false, run == run_spr || run == run_hpr);
-    else if (run == run_syr2 || run == run_complex_syr2 || run == run_her2 || run == run_spr2 || run == run_hpr2)
-        tell_update(form, r, true, false, false, run == run_spr2 || run == run_hpr2);
+        tell_update(form, r, BY_TWO | OF_WHOLE);
+    else if (run == run_syr || run == run_her)
+        tell_update(form, r, run == run_her ? BY_REAL : 0);
+    else if (run == run_spr || run == run_hpr)
+        tell_update(form, r, run == run_hpr ? BY_REAL | OF_PACKED : OF_PACKED);
+    else if (run == run_syr2 || run == run_complex_syr2 || run == run_her2)
+        tell_update(form, r, BY_TWO);
+    else if (run == run_spr2 || run == run_hpr2)
+        tell_update(form, r, BY_TWO | OF_PACKED);
     else if (run == run_trmv || run == run_trsv)
         (void)(mr_tell_triangle(form->name, r->a, r->uplo == 'U', r->diag == 'U', r->n, r->lda, size, MR_READS) &&
                mr_tell_vector(form->name, r->y, r->n, r->incy, size, MR_READS | MR_WRITES));

@@ -35,7 +35,7 @@ static void release(void *data)
 }
 
 /* Submits the work, and takes it over; `generator` moves on. */
-static curandStatus_t submit(struct mr_generator *generator, struct mr_rand_work *work)
+static curandStatus_t submit(const struct mr_form *form, struct mr_generator *generator, struct mr_rand_work *work)
 {
     uint64_t parts = work->source->ops->parts(work), items = work->source->ops->items(work);
     work->parts = parts;
@@ -43,8 +43,7 @@ static curandStatus_t submit(struct mr_generator *generator, struct mr_rand_work
         run(work, 0, parts);
         release(work);
     } else if (parts) {
-        (void)mr_tell_rows("curandGenerate", work->out, (size_t)work->count * mr_rand_size(work->kind), 1, 0,
-                           MR_WRITES);
+        (void)mr_tell_rows(form->name, work->out, (size_t)work->count * mr_rand_size(work->kind), 1, 0, MR_WRITES);
         CUresult status = mr_math_driver.submit_parts(generator->stream, parts, run, release, work);
         if (status != CUDA_SUCCESS) {
             release(work);
@@ -87,8 +86,8 @@ static bool has_length(const struct mr_generator *generator, enum mr_rand_kind k
     return !in_pairs || !mr_rand_is_normal(kind) || count % 2 == 0;
 }
 
-static curandStatus_t generate(curandGenerator_t handle, enum mr_rand_kind kind, void *out, size_t count, double mean,
-                               double deviation)
+static curandStatus_t generate(const struct mr_form *form, curandGenerator_t handle, enum mr_rand_kind kind, void *out,
+                               size_t count, double mean, double deviation)
 {
     struct mr_generator *generator = mr_generator_enter(handle);
     if (!generator)
@@ -121,68 +120,59 @@ static curandStatus_t generate(curandGenerator_t handle, enum mr_rand_kind kind,
                                   .place = generator->place,
                                   .mean = mean,
                                   .deviation = deviation};
-    return submit(generator, work);
+    return submit(form, generator, work);
 }
 
 curandStatus_t mr_curand_Generate(const struct mr_form *form, curandGenerator_t generator, unsigned int *outputPtr,
                                   size_t num)
 {
-    (void)form;
-    return generate(generator, MR_RAND_WORD, outputPtr, num, 0, 0);
+    return generate(form, generator, MR_RAND_WORD, outputPtr, num, 0, 0);
 }
 
 curandStatus_t mr_curand_GenerateLongLong(const struct mr_form *form, curandGenerator_t generator,
                                           unsigned long long *outputPtr, size_t num)
 {
-    (void)form;
-    return generate(generator, MR_RAND_LONG, outputPtr, num, 0, 0);
+    return generate(form, generator, MR_RAND_LONG, outputPtr, num, 0, 0);
 }
 
 curandStatus_t mr_curand_GenerateUniform(const struct mr_form *form, curandGenerator_t generator, void *outputPtr,
                                          size_t num)
 {
-    (void)form;
-    return generate(generator, MR_RAND_UNIFORM, outputPtr, num, 0, 0);
+    return generate(form, generator, MR_RAND_UNIFORM, outputPtr, num, 0, 0);
 }
 
 curandStatus_t mr_curand_GenerateUniformDouble(const struct mr_form *form, curandGenerator_t generator, void *outputPtr,
                                                size_t num)
 {
-    (void)form;
-    return generate(generator, MR_RAND_UNIFORM_DOUBLE, outputPtr, num, 0, 0);
+    return generate(form, generator, MR_RAND_UNIFORM_DOUBLE, outputPtr, num, 0, 0);
 }
 
 curandStatus_t mr_curand_GenerateNormal(const struct mr_form *form, curandGenerator_t generator, void *outputPtr,
                                         size_t n, float mean, float stddev)
 {
-    (void)form;
-    return generate(generator, MR_RAND_NORMAL, outputPtr, n, mean, stddev);
+    return generate(form, generator, MR_RAND_NORMAL, outputPtr, n, mean, stddev);
 }
 
 curandStatus_t mr_curand_GenerateNormalDouble(const struct mr_form *form, curandGenerator_t generator, void *outputPtr,
                                               size_t n, double mean, double stddev)
 {
-    (void)form;
-    return generate(generator, MR_RAND_NORMAL_DOUBLE, outputPtr, n, mean, stddev);
+    return generate(form, generator, MR_RAND_NORMAL_DOUBLE, outputPtr, n, mean, stddev);
 }
 
 curandStatus_t mr_curand_GenerateLogNormal(const struct mr_form *form, curandGenerator_t generator, void *outputPtr,
                                            size_t n, float mean, float stddev)
 {
-    (void)form;
-    return generate(generator, MR_RAND_LOG_NORMAL, outputPtr, n, mean, stddev);
+    return generate(form, generator, MR_RAND_LOG_NORMAL, outputPtr, n, mean, stddev);
 }
 
 curandStatus_t mr_curand_GenerateLogNormalDouble(const struct mr_form *form, curandGenerator_t generator,
                                                  void *outputPtr, size_t n, double mean, double stddev)
 {
-    (void)form;
-    return generate(generator, MR_RAND_LOG_NORMAL_DOUBLE, outputPtr, n, mean, stddev);
+    return generate(form, generator, MR_RAND_LOG_NORMAL_DOUBLE, outputPtr, n, mean, stddev);
 }
 
 curandStatus_t mr_curand_GeneratePoisson(const struct mr_form *form, curandGenerator_t generator,
                                          unsigned int *outputPtr, size_t n, double lambda)
 {
-    (void)form;
-    return generate(generator, MR_RAND_POISSON, outputPtr, n, lambda, 0);
+    return generate(form, generator, MR_RAND_POISSON, outputPtr, n, lambda, 0);
 }

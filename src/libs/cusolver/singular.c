@@ -37,8 +37,8 @@ static void run_gesvd(void *data, uint64_t first, uint64_t end)
     bool divide = (r->job == 'N') == (r->job2 == 'N'), is_complex = mr_is_complex(type);
     /* Divide and conquer has one job. What is to lie in A comes from the room: m >= n, so U has n columns then. */
     char job = (char)(r->job == 'O' ? 'S' : r->job);
-    size_t left = r->job == 'O' ? (size_t)m * (size_t)n * size : 0;
-    size_t right = r->job2 == 'O' ? (size_t)n * (size_t)n * size : 0;
+    size_t left = divide && r->job == 'O' ? (size_t)m * (size_t)n * size : 0;
+    size_t right = divide && r->job2 == 'O' ? (size_t)n * (size_t)n * size : 0;
     void *u = r->u, *v = r->v;
     ldu = left ? m : ldu;
     ldv = right ? n : ldv;
@@ -70,8 +70,6 @@ static void run_gesvd(void *data, uint64_t first, uint64_t end)
     CALL();
     lwork = mr_lapack_answer(type, answer);
     struct mr_room room;
-    if (!divide)
-        left = right = 0;
     if (!mr_room_open(&room, r->function,
                       MR_ROOM((size_t)lwork * size) + MR_ROOM(reals) + MR_ROOM(integers) + MR_ROOM(left + right)))
         return;

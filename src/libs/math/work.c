@@ -24,10 +24,10 @@ CUresult mr_math_submit_more(CUstream stream, uint64_t parts, void (*run)(void *
                              const void *record, size_t size, const void *more, size_t extra)
 {
     char *copy = parts ? malloc(size + extra) : NULL;
-    if (!copy)
-        (void)mr_math_driver.touch_part(NULL, NULL, 0, 0, 0, 0);
-    if (!copy)
+    if (!copy) {
+        (void)mr_math_driver.touch_part(NULL, NULL, 0, 0, 0, 0); /* what was told of it */
         return parts ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+    }
     memcpy(copy, record, size);
     if (extra)
         memcpy(copy + size, more, extra);

@@ -48,7 +48,7 @@ CUresult mr_math_submit_own(CUstream stream, uint64_t parts, void (*run)(void *r
 /* Observers find races of a library's work if the library tells what it touches: before each mr_math_submit, all of
  * it, or nothing. What is told must be touched for certain: else work that is in order would be reported. These
  * functions tell of one operand each, with the library's function by name. They do nothing unless somebody asks. */
-enum { MR_READS = 1, MR_WRITES = 2 };
+enum { MR_READS = 1, MR_WRITES = 2 }; /* as MR_PARTS_READ and MR_PARTS_WRITE (command/parts.h) */
 
 /* `rows` runs of `width` bytes, `pitch` bytes apart. False: nobody asks. */
 bool mr_tell_rows(const char *function, const void *at, size_t width, size_t rows, size_t pitch, unsigned how);

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The module's data layout for the passes: bits are integers of the processor's, too. instcombine looks at each phi of
- * an integer that is not, and at all phis that it comes from and goes to, in hope of cutting it up. Kernels with
- * thousands of predicates that meet kept it busy for minutes. */
+/* For the passes, the module's data layout says that single bits are integers of the processor's, too. For a phi of any
+ * other integer instcombine looks at all phis that it comes from and goes to, in hope of cutting it up: in kernels
+ * where thousands of predicates meet, that takes minutes. */
 static void with_bits(LLVMModuleRef module, const char *layout)
 {
     static const char native[] = "-n8:";
@@ -24,8 +24,9 @@ static void with_bits(LLVMModuleRef module, const char *layout)
     char longer[256];
     if (!at)
         return;
-    snprintf(longer, sizeof longer, "%.*s-n1:8:%s", (int)(at - layout), layout, at + sizeof native - 1);
-    LLVMSetDataLayout(module, longer);
+    int length = snprintf(longer, sizeof longer, "%.*s-n1:8:%s", (int)(at - layout), layout, at + sizeof native - 1);
+    if (length < (int)sizeof longer)
+        LLVMSetDataLayout(module, longer);
 }
 
 static const char *pipeline(const struct mr_codegen_request *request)
@@ -59,12 +60,12 @@ bool cg_optimise(struct cg_unit *unit)
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
-    char layout[192];
-    snprintf(layout, sizeof layout, "%s", LLVMGetDataLayoutStr(unit->module));
+    char *layout = LLVMCreateMessage(LLVMGetDataLayoutStr(unit->module));
     with_bits(unit->module, layout);
     LLVMErrorRef error = LLVMRunPasses(unit->module, pipeline(unit->request), unit->machine, options);
     LLVMDisposePassBuilderOptions(options);
     LLVMSetDataLayout(unit->module, layout);
+    LLVMDisposeMessage(layout);
     if (!error)
         return true;
     char *text = LLVMGetErrorMessage(error);

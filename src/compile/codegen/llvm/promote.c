@@ -37,10 +37,9 @@ struct slot {
     LLVMTypeRef type;
     LLVMValueRef now; /* what it holds where the walk is */
     uint32_t first; /* in `touches`, of its latest block; NONE */
-    uint32_t saved_in; /* the number and 1 of the block in which `now` was saved last */
-    bool stays; /* in memory between blocks; then `saved_in` is where `now` was met, and the next its latest store there
-                 */
-    LLVMValueRef store;
+    uint32_t saved_in; /* the number and 1 of the block in which `now` was saved last; if it stays, was met last */
+    bool stays; /* in memory between blocks */
+    LLVMValueRef store; /* if it stays: the latest one of that block */
 };
 
 /* A block that has loads or stores of a slot. */
