@@ -4,19 +4,9 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
-#define CHECK(call) check(call, #call)
-
-static void check(cudaError_t status, const char *call)
-{
-    if (status == cudaSuccess)
-        return;
-    std::fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(status));
-    std::exit(2);
-}
+#include "cases.h"
 
 static bool mended;
 static unsigned char host[1 << 20];
@@ -340,20 +330,11 @@ static void ordinary()
 
 int main(int count, char **arguments)
 {
-    static const struct {
-        const char *name;
-        void (*run)();
-    } all[] = {{"tail", tail},       {"holes", holes}, {"one_byte", one_byte}, {"padding", padding},
+    static const one_case all[] = {{"tail", tail},       {"holes", holes}, {"one_byte", one_byte}, {"padding", padding},
                {"travels", travels}, {"pool", pool},   {"graph", graph},       {"read", read},
                {"counter", counter}, {"branch", branch}, {"loop", loop},
                {"index", index}, {"chosen", chosen}, {"added", added}, {"exchanged", exchanged}, {"texels", texels},
                {"mapped", mapped}, {"ordinary", ordinary}};
     mended = count > 2 && std::strcmp(arguments[2], "mended") == 0;
-    for (const auto &one : all)
-        if (count > 1 && std::strcmp(arguments[1], one.name) == 0) {
-            one.run();
-            CHECK(cudaDeviceSynchronize());
-            return 0;
-        }
-    return 3;
+    return run_case(all, arguments[1]);
 }

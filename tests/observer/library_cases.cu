@@ -7,19 +7,9 @@
 #include <cufft.h>
 #include <curand.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
-#define CHECK(call) check(static_cast<int>(call), #call)
-
-static void check(int status, const char *call)
-{
-    if (status == 0)
-        return;
-    std::fprintf(stderr, "%s: %d\n", call, status);
-    std::exit(2);
-}
+#include "cases.h"
 
 enum { SIDE = 64, COUNT = SIDE * SIDE };
 
@@ -186,10 +176,7 @@ static void unwritten()
 
 int main(int count, char **words)
 {
-    static const struct {
-        const char *name;
-        void (*run)();
-    } cases[] = {{"product", product},   {"halves", halves},           {"triangle", triangle}, {"scalar", scalar},
+    static const one_case cases[] = {{"product", product},   {"halves", halves},           {"triangle", triangle}, {"scalar", scalar},
                  {"transform", transform}, {"numbers", numbers},         {"light", light},       {"captured", captured},
                  {"by_pointers", by_pointers}, {"unknown_end", unknown_end}, {"beyond", beyond},     {"unwritten", unwritten}};
     mended = count > 2;
@@ -204,12 +191,5 @@ int main(int count, char **words)
     CHECK(cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
     CHECK(cudaEventCreate(&event));
     CHECK(cudaDeviceSynchronize());
-    for (auto &each : cases)
-        if (count > 1 && std::strcmp(words[1], each.name) == 0) {
-            each.run();
-            CHECK(cudaDeviceSynchronize());
-            std::printf("done\n");
-            return 0;
-        }
-    return 2;
+    return run_case(cases, words[1]);
 }

@@ -4,27 +4,9 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
-#define CHECK(call) check(call, #call)
-
-static void check(cudaError_t status, const char *call)
-{
-    if (status == cudaSuccess)
-        return;
-    std::fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(status));
-    std::exit(2);
-}
-
-static void check(CUresult status, const char *call)
-{
-    if (status == CUDA_SUCCESS)
-        return;
-    std::fprintf(stderr, "%s: %d\n", call, status);
-    std::exit(2);
-}
+#include "cases.h"
 
 enum { COUNT = 256 };
 
@@ -247,10 +229,7 @@ static void value_chain()
 
 int main(int count, char **words)
 {
-    static const struct {
-        const char *name;
-        void (*run)();
-    } cases[] = {{"early", early}, {"recorded", recorded}, {"waited", waited}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
+    static const one_case cases[] = {{"early", early}, {"recorded", recorded}, {"waited", waited}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
                  {"value_later", value_later}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}};
     mended = count > 2;
     CHECK(cudaMalloc(&a, COUNT * sizeof(int)));
@@ -265,12 +244,5 @@ int main(int count, char **words)
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
     CHECK(cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
-    for (auto &each : cases)
-        if (count > 1 && std::strcmp(words[1], each.name) == 0) {
-            each.run();
-            CHECK(cudaDeviceSynchronize());
-            std::printf("done\n");
-            return 0;
-        }
-    return 2;
+    return run_case(cases, words[1]);
 }
