@@ -593,6 +593,14 @@ int NAME()
         self.cc("-cudart=shared", "main.cpp", "-L.", "-lkernels", "-Xlinker", "-rpath,$ORIGIN", "-o", "program")
         self.assertEqual(self.run_it(), "42\n")
 
+    def test_stripped(self):
+        """Millrace's static runtime library inside a stripped program is not taken for NVIDIA's."""
+        self.write(HALVES)
+        for option in "-s", "-s,--gc-sections":
+            self.cc("main.cpp", "kernels.cu", "-o", "program", "-Xlinker", option)
+            done = self.do(MILLRACE, "run", "--", "./program")
+            self.assertEqual((done.stdout, done.stderr), ("42\n", ""))
+
     def test_several_architectures(self):
         self.write(HALVES)
         self.cc("-gencode", "arch=compute_60,code=sm_60", "-gencode", "arch=compute_90,code=[sm_90,compute_90]", "main.cpp", "kernels.cu", "-o", "program")

@@ -139,7 +139,7 @@ struct mr_redirection *mr_redirect_object(const struct link_map *map)
             shown, symbols.misplaced);
     if (!problem && symbols.count > 0)
         redirection = redirect(map, fd, shown, &symbols);
-    else if (!problem && !symbols.has_table && symbols.has_kernels && !dynamic.needs_runtime)
+    else if (!problem && !symbols.has_table && symbols.has_kernels && !symbols.is_ours && !dynamic.needs_runtime)
         mr_log(
             MR_LOG_WARN,
             "%s: NVIDIA's runtime library may be inside, and the names of its functions are stripped, so its calls will fail; link it with "

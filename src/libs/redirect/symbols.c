@@ -10,8 +10,10 @@
 
 #include "libs/redirect/slots.h"
 
-/* A function of Millrace's own static runtime library, and of no other. */
+/* A function of Millrace's own static runtime library, and of no other, and the section that it is in, which stays in a
+ * stripped object. */
 #define OURS "mr_rt_driver_slow"
+#define OUR_SECTION "millrace_runtime"
 
 struct file {
     int fd;
@@ -184,6 +186,7 @@ const char *mr_redirect_read(int fd, struct mr_redirect_symbols *out)
         problem = read_table(&file, table, out);
     } else if (!problem && file.sections) {
         out->has_kernels = has_section(&file, ".nvFatBinSegment");
+        out->is_ours = has_section(&file, OUR_SECTION);
     }
     free(file.sections);
     if (problem) {
