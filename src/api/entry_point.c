@@ -12,6 +12,7 @@
 #include <execinfo.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/proc_table.h"
@@ -183,10 +184,15 @@ CUresult mr_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTa
     char caller[512] = "";
     if (mr_log_enabled(level))
         name_caller(caller, sizeof caller);
-    mr_call_log(level,
-                "'%s' asked for a private table of NVIDIA's driver, which has none here; if that is NVIDIA's runtime "
-                "library, or has it inside, its calls will fail: start the program with 'millrace run', which sends "
-                "them to Millrace's",
-                caller);
+    const char *audit = getenv("LD_AUDIT");
+    mr_call_log(
+        level,
+        "'%s' asked for a private table of NVIDIA's driver, which has none here; if that is NVIDIA's runtime "
+        "library, or has it inside, its calls will fail: %s",
+        caller,
+        audit && strstr(audit, "libmillrace-audit")
+            ? "the names of its functions are stripped, and 'millrace run' can't send them to Millrace's; use a "
+              "build of it that is linked with -cudart shared, or not stripped"
+            : "start the program with 'millrace run', which sends them to Millrace's");
     return CUDA_ERROR_INVALID_VALUE;
 }

@@ -85,7 +85,12 @@ class Calls(unittest.TestCase):
     def test_a_private_table(self):
         lines, _ = self.log_of([sys.executable, "-c", ASK_FOR_TABLE, LIBCUDA])
         self.assertEqual(len(lines), 1, lines)
-        self.assertRegex(lines[0], r"warn: cuGetExportTable: .*ffi\S* asked for .*millrace run")
+        self.assertRegex(lines[0], r"warn: cuGetExportTable: .*ffi\S* asked for .*start the program with 'millrace run'")
+        # Started so, it needs other advice: the audit library saw the object, and found no names.
+        lines, _ = self.log_of([MILLRACE, "run", "--", sys.executable, "-c", ASK_FOR_TABLE, LIBCUDA])
+        self.assertEqual(len(lines), 1, lines)
+        self.assertRegex(lines[0], r"warn: cuGetExportTable: .*ffi\S* asked for .*are stripped, and 'millrace run' can't")
+        self.assertNotIn("start the program", lines[0])
 
     def test_calls_without_a_context(self):
         driver = f"import ctypes; d = ctypes.CDLL({LIBCUDA!r}); p = ctypes.c_void_p(); "
