@@ -51,9 +51,13 @@ newer = pytest.mark.skipif(VERSION > 13000, reason="the headers are newer than 1
 
 
 def runs(program, *words, functions=True):
-    """The program under millrace run, which must have replaced the library inside."""
+    """The program under millrace run, which must have replaced the library inside; and once more when it is stripped."""
     said = run(BUILD / "bin" / "millrace", "run", "--", program, *words, MILLRACE_LOG="info")
-    assert not functions or "the program: " in said and " functions of the runtime library inside go to libcudart.so." in said, said
+    if functions:
+        assert "the program: " in said and " functions of the runtime library inside go to libcudart.so." in said, said
+        run("strip", program)
+        again = run(BUILD / "bin" / "millrace", "run", "--", program, *words, MILLRACE_LOG="info")
+        assert " is inside, without names" in again and " functions of the runtime library inside go to libcudart.so." in again, again
     return said
 
 

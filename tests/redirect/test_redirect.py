@@ -430,7 +430,7 @@ int main()
 }
 """
         with tempfile.TemporaryDirectory() as path:
-            for options in (), ("-default-stream", "per-thread"), ("-rdc=true",), ("-Xcompiler", "-fno-pie,-no-pie"), ("-G", "-g"):
+            for options in (), ("-default-stream", "per-thread"), ("-rdc=true",), ("-Xcompiler", "-fno-pie,-no-pie"), ("-G", "-g"), ("-Xlinker", "-s"):
                 with self.subTest(options):
                     self.assertEqual(run(self.build(path, source, *options)), (0, "passed\n"))
 

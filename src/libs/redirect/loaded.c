@@ -74,6 +74,12 @@ static bool may_import(const struct dynamic *dynamic, const char *name)
     return false;
 }
 
+/* Whether it imports what NVIDIA's static runtime library does and few other objects do. */
+static bool may_carry_nvidias(const struct dynamic *dynamic)
+{
+    return may_import(dynamic, "dlmopen") && may_import(dynamic, "mkfifo") && may_import(dynamic, "sem_timedwait");
+}
+
 static bool has(const struct mr_redirect_symbols *symbols, const char *name)
 {
     int number = mr_redirect_name(name);
@@ -102,6 +108,8 @@ static struct mr_redirection *redirect(const struct link_map *map, int fd, const
     struct mr_redirection *redirection;
     size_t done = 0;
     mr_redirect_slots_setup();
+    if (symbols->known)
+        mr_log(MR_LOG_INFO, "%s: NVIDIA's runtime library of CUDA %s is inside, without names", path, symbols->known);
     const char *problem = mr_redirect_patch(map->l_addr, fd, symbols, version, &redirection, &done);
     if (problem)
         mr_log(MR_LOG_WARN, "%s: the runtime library inside can't be replaced, so its calls will fail: %s", path,
@@ -129,6 +137,8 @@ struct mr_redirection *mr_redirect_object(const struct link_map *map)
     if (fd < 0)
         return NULL;
     const char *shown = *map->l_name ? map->l_name : "the program", *problem = mr_redirect_read(fd, &symbols);
+    if (!problem && symbols.count == 0 && !symbols.is_ours && may_carry_nvidias(&dynamic))
+        problem = mr_redirect_read_code(fd, &symbols);
     if (problem)
         mr_log(MR_LOG_INFO, "%s: %s; if a runtime library is inside, its calls will fail", shown, problem);
     if (symbols.misplaced)

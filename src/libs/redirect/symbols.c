@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libs/redirect/known.h"
 #include "libs/redirect/slots.h"
 
 /* A function of Millrace's own static runtime library, and of no other, and the section that it is in, which stays in a
@@ -194,5 +195,19 @@ const char *mr_redirect_read(int fd, struct mr_redirect_symbols *out)
         out->functions = NULL;
         out->count = 0;
     }
+    return problem;
+}
+
+const char *mr_redirect_read_code(int fd, struct mr_redirect_symbols *out)
+{
+    struct file file = {.fd = fd};
+    const char *problem = read_sections(&file);
+    for (unsigned i = 0; !problem && out->count == 0 && i < file.section_count; i++) {
+        const Elf64_Shdr *section = &file.sections[i];
+        bool in_file = section->sh_offset <= file.size && section->sh_size <= file.size - section->sh_offset;
+        if ((section->sh_flags & SHF_EXECINSTR) && section->sh_type == SHT_PROGBITS && in_file)
+            problem = mr_redirect_known(fd, section, out);
+    }
+    free(file.sections);
     return problem;
 }

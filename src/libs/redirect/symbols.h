@@ -26,9 +26,14 @@ struct mr_redirect_symbols {
     bool has_table;   /* there is a symbol table */
     bool is_ours;     /* the runtime library inside is Millrace's */
     bool has_kernels; /* nvcc's registration of kernels is there */
+    const char *known; /* the version of a copy without names; NULL if its functions have some */
 };
 
 /* Reads the file that `fd` is. NULL, or what is wrong with it; then nothing is to be freed. */
 const char *mr_redirect_read(int fd, struct mr_redirect_symbols *out);
+
+/* Looks at the code of the file for a copy of NVIDIA's library without names (known.h), and fills in its functions.
+ * `out` is what mr_redirect_read has made, with no functions. NULL, or what is wrong. */
+const char *mr_redirect_read_code(int fd, struct mr_redirect_symbols *out);
 
 #endif
