@@ -277,7 +277,7 @@ def exported_names(functions):
 
 # What the driver exports beside the table, for Millrace's own libraries alone (src/object/device.h,
 # src/object/machine.h, src/command/parts.h, src/observe/attach.h).
-PRIVATE = ["millrace_attach", "millrace_runtime_points", "millrace_prefer_capability", "millrace_machine_device", "millrace_machine_uses", "millrace_submit_parts", "millrace_fail_part", "millrace_touch_part"]
+PRIVATE = ["millrace_attach", "millrace_runtime_points", "millrace_prefer_capability", "millrace_machine_device", "millrace_machine_uses", "millrace_submit_parts", "millrace_fail_part", "millrace_touch_part", "millrace_touch_late"]
 
 
 def emit_map(functions):

@@ -14,9 +14,11 @@ from pathlib import Path
 from .table import TableError
 from .text import GENERATED, wrap_call
 
-KEYS = {"name", "forms", "suffix", "wide", "returns", "params", "done", "until", "later"}
+KEYS = {"name", "forms", "suffix", "wide", "returns", "params", "done", "until", "later", "touches"}
 ELEMENTS = {"S": "float", "D": "double", "C": "cuComplex", "Z": "cuDoubleComplex", "H": "__half", "X": None}
 COMPLEXES = {"S": "cuComplex", "D": "cuDoubleComplex", "C": "cuComplex", "Z": "cuDoubleComplex", "H": None, "X": None}
+TOUCH = re.compile(r"(r|w|rw) (\w+)\((.*)\)")
+HOWS = {"r": "MR_READS", "w": "MR_WRITES", "rw": "MR_READS | MR_WRITES"}
 REALS = {"S": "float", "D": "double", "C": "float", "Z": "double", "H": "__half", "X": None}
 
 
@@ -71,6 +73,7 @@ class Family:
     until: int  # the last soname whose library has it; 0: all have, and the header
     apart: bool = False  # its header does not go together with the library's others
     later: bool = False  # a later version's: exported, and in no header
+    touches: list = None  # what its works touch, or None: its body tells, or nobody does
 
     @property
     def body(self):
@@ -96,9 +99,12 @@ def _load_family(library, table, row, where):
     for letter in row["forms"]:
         if letter not in ELEMENTS:
             raise TableError(f"{where}: {row['name']}: no type has the letter {letter}")
+    for touch in row.get("touches", []):
+        if not TOUCH.fullmatch(touch):
+            raise TableError(f"{where}: {row['name']}: not 'r', 'w' or 'rw', a word and its arguments: {touch}")
     return Family(library, table["section"], table.get("header", library.headers[0]), row["name"], row["forms"], row.get("suffix", ""),
                   row.get("wide", False), row.get("returns", library.status), row["params"], row["done"], row.get("until", 0),
-                  table.get("apart", False), row.get("later", False))
+                  table.get("apart", False), row.get("later", False), row.get("touches"))
 
 
 def load(spec_dir, name):
@@ -189,11 +195,22 @@ def emit_impl(families):
     return "\n".join(lines + ["", "#endif", ""])
 
 
+def _emit_touches(family):
+    """What tells observers of the call's memory, before its body."""
+    lines = ["    if (mr_tell_call(form.name)) {"]
+    for touch in family.touches:
+        how, word, args = TOUCH.fullmatch(touch).groups()
+        lines.append(f"        mr_touch_{word}(form.name, {HOWS[how]}, {args});")
+    return lines + ["    }"]
+
+
 def emit_exports(families):
     """The exported functions."""
     library = families[0].lib
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", f'#include "{library.impl}"', "",
              f'#include "libs/{library.folder}/refuse.h"', ""]
+    if any(family.touches for family in families):
+        lines.insert(-1, f'#include "libs/{library.folder}/touch.h"')
     for family in families:
         for letter, wide, name, symbol in family.symbols():
             params = [CLASSES.sub(r"\1_raw", _public(p, letter, wide)) for p in family.params]
@@ -209,7 +226,12 @@ def emit_exports(families):
                 lines.append(f"    static const struct mr_form form = {{\"{name}\", '{letter}', {'true' if wide else 'false'}}};")
                 args = ["&form"] + [_internal(p, family.wide)[1] for p in family.params]
                 if _returns_element(family):
+                    if family.touches:
+                        raise TableError(f"{name}: what a function touches that returns an element can't be told here")
                     lines += [f"    {returns} result = {{0}};", wrap_call(f"    {family.body}", args + ["&result"]) + ";", "    return result;"]
+                elif family.touches is not None:
+                    lines += _emit_touches(family) + [wrap_call(f"    {returns} status = {family.body}", args) + ";", "    mr_tell_call_over();",
+                                                      "    return status;"]
                 else:
                     lines.append(wrap_call("    " + ("" if family.returns == "void" else "return ") + family.body, args) + ";")
             else:

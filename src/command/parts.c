@@ -60,7 +60,7 @@ struct mr_parts_told mr_parts_take_told(void)
     return taken;
 }
 
-void mr_parts_tell(const char *function, const struct mr_parts_touch *touch)
+void mr_parts_tell(const char *function, const struct mr_parts_tells *tells)
 {
     if (!function) {
         mr_free(told.touches);
@@ -69,12 +69,12 @@ void mr_parts_tell(const char *function, const struct mr_parts_touch *touch)
     }
     if (told.count == told.room && !told.lost) {
         size_t room = told.room ? 2 * told.room : 8;
-        struct mr_parts_touch *more = mr_realloc(told.touches, room * sizeof *more);
+        struct mr_parts_tells *more = mr_realloc(told.touches, room * sizeof *more);
         told.lost = !more;
         told.touches = more ? more : told.touches;
         told.room = more ? room : told.room;
     }
     told.function = told.lost ? NULL : function;
     if (!told.lost)
-        told.touches[told.count++] = *touch;
+        told.touches[told.count++] = *tells;
 }

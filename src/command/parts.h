@@ -17,12 +17,25 @@ struct mr_parts_touch {
     size_t width, rows, pitch;
     unsigned how; /* MR_PARTS_READ, MR_PARTS_WRITE */
 };
+
+/* Adds a touch, for a function that tells when the work has run. */
+typedef void mr_parts_add(void *touches, const struct mr_parts_touch *touch);
+
+/* Tells what a work has touched that depends on numbers in memory, such as pointers and indices: reads them, and adds
+ * touches. Called once the work has run, on the thread that ran its end; it may fault, and owns nothing. `given` is
+ * what the library has left for it. */
+#define MR_PARTS_GIVEN 6
+typedef void mr_parts_late(const int64_t *given, mr_parts_add *add, void *touches);
 enum { MR_PARTS_READ = 1, MR_PARTS_WRITE = 2 };
 
 /* What a library tells of its work for observers (millrace_touch_part). */
 struct mr_parts_told {
     const char *function; /* the library's, as it names it; NULL: it tells nothing */
-    struct mr_parts_touch *touches;
+    struct mr_parts_tells {
+        struct mr_parts_touch touch;
+        mr_parts_late *late; /* tells in place of `touch`; or NULL */
+        int64_t given[MR_PARTS_GIVEN];
+    } *touches;
     size_t count, room;
     bool lost; /* memory was short for some */
 };
@@ -51,7 +64,7 @@ void CUDA_CB mr_parts_run_all(void *parts);
 struct mr_parts_told mr_parts_take_told(void);
 
 /* Adds to that; without a function it is forgotten. Memory that is short is as if the library told nothing. */
-void mr_parts_tell(const char *function, const struct mr_parts_touch *touch);
+void mr_parts_tell(const char *function, const struct mr_parts_tells *tells);
 
 /* How parts that the calling thread has run have ended: `status` if that is a failure, else what one of them has said
  * by millrace_fail_part since the last time, else success. */
@@ -72,6 +85,10 @@ __attribute__((visibility("default"))) CUresult millrace_submit_parts(CUstream s
  * nothing. False: nobody wants to know. Without a function, what was told since the last work is forgotten. */
 __attribute__((visibility("default"))) bool millrace_touch_part(const char *function, const void *first, size_t width,
                                                                 size_t rows, size_t pitch, unsigned how);
+
+/* The same by a function that is called when the work has run. */
+__attribute__((visibility("default"))) bool millrace_touch_late(const char *function, mr_parts_late *late,
+                                                                const int64_t *given);
 
 /* Private as well: the part that the calling thread runs could not do its work. Its context fails with this status. */
 __attribute__((visibility("default"))) void millrace_fail_part(CUresult status);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/parts.h"
+#include "kernel/fault.h"
 #include "kernel/footprint.h"
 #include "kernel/launch.h"
 #include "memory/observed.h"
@@ -236,16 +237,63 @@ void mr_tell_fill(struct mr_told *told, const struct mr_fill *fill)
     send(&boxes);
 }
 
-void mr_tell_parts(struct mr_told *told, const struct mr_parts *parts)
+static void add_touch(struct boxes *boxes, const struct mr_parts_touch *touch)
+{
+    uint32_t how =
+        (touch->how & MR_PARTS_READ ? MR_ACCESS_READ : 0u) | (touch->how & MR_PARTS_WRITE ? MR_ACCESS_WRITE : 0u);
+    add(boxes, touch->first, touch->width, touch->rows, touch->pitch, how);
+}
+
+/* What a late function adds. The observer is told afterwards, outside of the guard. */
+struct late {
+    const struct mr_parts_tells *tells;
+    struct mr_parts_touch *touches;
+    size_t count, room;
+    bool lost;
+};
+
+static void add_late(void *data, const struct mr_parts_touch *touch)
+{
+    struct late *late = data;
+    if (late->count == late->room && !late->lost) {
+        size_t room = late->room ? 2 * late->room : 64;
+        struct mr_parts_touch *more = mr_realloc(late->touches, room * sizeof *more);
+        late->lost = !more;
+        late->touches = more ? more : late->touches;
+        late->room = more ? room : late->room;
+    }
+    if (!late->lost)
+        late->touches[late->count++] = *touch;
+}
+
+static void call_late(void *data)
+{
+    const struct late *late = data;
+    late->tells->late(late->tells->given, add_late, data);
+}
+
+/* The numbers may have gone meanwhile, if nothing orders that: what was told until then counts. */
+static void tell_late(struct boxes *boxes, const struct mr_parts_tells *tells)
+{
+    struct late late = {.tells = tells};
+    if (mr_fault_guard(call_late, &late) != CUDA_SUCCESS || late.lost)
+        mr_log(MR_LOG_INFO, "an observer is not told of all that a work of '%s' touches", boxes->work->kernel);
+    for (size_t i = 0; i < late.count; i++)
+        add_touch(boxes, &late.touches[i]);
+    mr_free(late.touches);
+}
+
+void mr_tell_parts(struct mr_told *told, const struct mr_parts *parts, bool done)
 {
     struct boxes boxes;
     if (!begin(&boxes, told))
         return;
     for (size_t i = 0; i < parts->told.count; i++) {
-        const struct mr_parts_touch *touch = &parts->told.touches[i];
-        uint32_t how =
-            (touch->how & MR_PARTS_READ ? MR_ACCESS_READ : 0u) | (touch->how & MR_PARTS_WRITE ? MR_ACCESS_WRITE : 0u);
-        add(&boxes, touch->first, touch->width, touch->rows, touch->pitch, how);
+        const struct mr_parts_tells *tells = &parts->told.touches[i];
+        if (!tells->late)
+            add_touch(&boxes, &tells->touch);
+        else if (done)
+            tell_late(&boxes, tells);
     }
     send(&boxes);
 }
@@ -292,7 +340,8 @@ void mr_tell_command(struct mr_told *told, const struct mr_command *command, CUr
     if (command->kind == MR_COMMAND_LAUNCH)
         mr_tell_launch(told, command->launch);
     else if (command->kind == MR_COMMAND_PARTS)
-        mr_tell_parts(told, command->parts); /* also of what has faulted: it is what the library would have touched */
+        /* Also of what has faulted: it is what the library would have touched. */
+        mr_tell_parts(told, command->parts, status == CUDA_SUCCESS);
     if (!told || !mr_observes(MR_OBSERVE_ACCESS) || status != CUDA_SUCCESS)
         return;
     if (command->kind == MR_COMMAND_COPY)

@@ -67,7 +67,8 @@ void mr_tell_slice(struct mr_told *told, uint64_t from);
  * before; else NULL. NULL for `told` does nothing. */
 void mr_tell_copy(struct mr_told *told, const struct mr_copy *copy, const struct mr_copy_origin *staged);
 void mr_tell_fill(struct mr_told *told, const struct mr_fill *fill);
-void mr_tell_parts(struct mr_told *told, const struct mr_parts *parts);
+/* `done`: the work has been carried out, so that what it read is there. */
+void mr_tell_parts(struct mr_told *told, const struct mr_parts *parts, bool done);
 void mr_tell_memory_op(struct mr_told *told, const CUstreamBatchMemOpParams *op);
 
 /* What a launch touched whose blocks have ended, also after a fault. With NULL for `told` it is forgotten. */

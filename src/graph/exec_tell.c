@@ -85,6 +85,6 @@ void mr_run_tell_end(struct mr_step *step, CUresult status)
     else if (status == CUDA_SUCCESS && told->work.kind == MR_OBSERVED_FILL)
         mr_tell_fill(told, &step->work->fill.rows);
     else if (told->work.parts && step->work->host.parts)
-        mr_tell_parts(told, step->work->host.parts);
+        mr_tell_parts(told, step->work->host.parts, status == CUDA_SUCCESS);
     mr_tell_end(told, status);
 }

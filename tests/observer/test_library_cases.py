@@ -23,6 +23,17 @@ RACES = {
     "numbers": ("fill", "writes", "curandGenerateUniform", "writes", 16384),
     "light": ("fill", "writes", "cublasLtMatmul", "writes", 16384),
     "captured": ("fill", "writes", "cublasSaxpy", "reads and writes", 16384),
+    "by_pointers": ("fill", "writes", "cublasSgemmBatched", "writes", 16384),
+    "banded": ("fill", "writes", "cublasSgbmv", "writes", 256),
+    "sparse": ("fill", "writes", "cusparseSpMV", "writes", 256),
+    "scattered": ("cuMemsetD8Async", "writes", "cusparseScatter", "writes", 4),
+    "added": ("cuMemsetD8Async", "writes", "cusparseScsrgeam2", "writes", 4),
+    "cholesky": ("cuMemsetD8Async", "writes", "cusolverDnSpotrf", "reads and writes", 4),
+    "workspace": ("cusolverDnSpotrf", "writes", "cusolverDnSpotrf", "writes", 256),
+    "blocks": ("cuMemcpyDtoHAsync", "reads", "cusolverDnSgetrf", "writes", 4),
+    "network": ("cuMemsetD8Async", "writes", "cudnnActivationForward", "writes", 4),
+    "network_graph": ("fill", "writes", "cudnnBackendExecute", "reads", 16384),
+    "all_reduce": ("fill", "writes", "ncclAllReduce", "writes", 16384),
     "unknown_end": ("fill", "writes", "fill", "writes", 16384),
 }
 
@@ -32,7 +43,7 @@ class Cases(unittest.TestCase):
     def setUpClass(cls):
         cls.room = tempfile.TemporaryDirectory()
         cls.program = str(pathlib.Path(cls.room.name, "library_cases"))
-        made = subprocess.run([MILLRACE, "cc", "-g", "-lineinfo", "-std=c++17", "-o", cls.program, str(SOURCE), "-lcublas", "-lcublasLt", "-lcufft", "-lcurand"],
+        made = subprocess.run([MILLRACE, "cc", "-g", "-lineinfo", "-std=c++17", "-o", cls.program, str(SOURCE), "-lcublas", "-lcublasLt", "-lcudnn", "-lcufft", "-lcurand", "-lcusolver", "-lcusparse", "-lnccl"],
                               capture_output=True, text=True, timeout=300)
         assert made.returncode == 0, made.stderr
 
@@ -74,7 +85,7 @@ class Cases(unittest.TestCase):
                 self.assertEqual((report["findings"], self.notes(report)), ([], []))
 
     def test_what_is_not_told(self):
-        report = self.check("by_pointers")
+        report = self.check("coloured")
         self.assertEqual(report["findings"], [])
         self.assertTrue(self.notes(report)[0].startswith("1 works of libraries"))
 

@@ -2,6 +2,8 @@
 /* Work of Millrace's libraries of mathematics in stream order (command/parts.h). */
 #include "command/parts.h"
 
+#include <string.h>
+
 #include "api/observed.h"
 #include "base/alloc.h"
 #include "capture/capture.h"
@@ -76,9 +78,19 @@ CUresult millrace_submit_parts(CUstream handle, uint64_t count, void (*run)(void
 
 bool millrace_touch_part(const char *function, const void *first, size_t width, size_t rows, size_t pitch, unsigned how)
 {
-    const struct mr_parts_touch touch = {(uintptr_t)first, width, rows, pitch, how};
+    const struct mr_parts_tells tells = {.touch = {(uintptr_t)first, width, rows, pitch, how}};
     if (!mr_observes(MR_OBSERVE_ACCESS))
         return false;
-    mr_parts_tell(function, &touch);
+    mr_parts_tell(function, &tells);
+    return true;
+}
+
+bool millrace_touch_late(const char *function, mr_parts_late *late, const int64_t *given)
+{
+    struct mr_parts_tells tells = {.late = late};
+    if (!mr_observes(MR_OBSERVE_ACCESS))
+        return false;
+    memcpy(tells.given, given, sizeof tells.given);
+    mr_parts_tell(function, &tells);
     return true;
 }

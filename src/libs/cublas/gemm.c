@@ -58,19 +58,20 @@ static void run_member_tiles(void *data, uint64_t first, uint64_t end)
     }
 }
 
-/* For observers: one product, `member` matrices on. */
+/* For observers: one product, `member` matrices on, or all of them by their pointers. */
 static bool tell(const struct mr_form *form, const struct gemm *r, int64_t member)
 {
     size_t size = mr_size_of(r->type);
+    int64_t count = r->pointers ? r->batch : 0;
     bool plain_a = r->transa == CUBLAS_OP_N, plain_b = r->transb == CUBLAS_OP_N;
     bool reads = r->k > 0 && !mr_scalar_is_0(&r->alpha, size);
-    bool asked = mr_tell_matrix(form->name, mr_behind(r->c, member * r->stride_c, size), r->m, r->n, r->ldc, size,
-                                r->beta.device || mr_scalar_is_0(&r->beta, size) ? MR_WRITES : MR_READS | MR_WRITES);
+    bool asked = mr_tell_batch(form->name, mr_behind(r->c, member * r->stride_c, size), count, r->m, r->n, r->ldc, size,
+                               r->beta.device || mr_scalar_is_0(&r->beta, size) ? MR_WRITES : MR_READS | MR_WRITES);
     if (asked && reads)
-        asked = mr_tell_matrix(form->name, mr_behind(r->a, member * r->stride_a, size), plain_a ? r->m : r->k,
-                               plain_a ? r->k : r->m, r->lda, size, MR_READS) &&
-                mr_tell_matrix(form->name, mr_behind(r->b, member * r->stride_b, size), plain_b ? r->k : r->n,
-                               plain_b ? r->n : r->k, r->ldb, size, MR_READS);
+        asked = mr_tell_batch(form->name, mr_behind(r->a, member * r->stride_a, size), count, plain_a ? r->m : r->k,
+                              plain_a ? r->k : r->m, r->lda, size, MR_READS) &&
+                mr_tell_batch(form->name, mr_behind(r->b, member * r->stride_b, size), count, plain_b ? r->k : r->n,
+                              plain_b ? r->n : r->k, r->ldb, size, MR_READS);
     return asked && mr_tell_scalar(form->name, &r->alpha, size) && mr_tell_scalar(form->name, &r->beta, size);
 }
 
@@ -137,8 +138,7 @@ static cublasStatus_t submit_batch(const struct mr_form *form, const struct mr_c
                                    int64_t batch)
 {
     r->batch = batch;
-    /* Pointers in memory are known when the work runs. */
-    for (int64_t member = 0; member < batch && !r->pointers && tell(form, r, member); member++)
+    for (int64_t member = 0; member < (r->pointers ? 1 : batch) && tell(form, r, member); member++)
         continue;
     uint64_t tiles = (uint64_t)(r->tiles.down * r->tiles.across);
     if (tiles > 1)

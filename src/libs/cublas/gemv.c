@@ -101,13 +101,15 @@ static bool tell(const struct mr_form *form, const struct gemv *r, int64_t membe
 {
     size_t size = mr_size_of(r->type);
     int results = r->trans == CUBLAS_OP_N ? r->m : r->n, length = r->trans == CUBLAS_OP_N ? r->n : r->m;
-    bool asked = mr_tell_vector(form->name, mr_behind(r->y, member * r->stride_y, size), results, r->incy, size,
-                                r->beta.device || mr_scalar_is_0(&r->beta, size) ? MR_WRITES : MR_READS | MR_WRITES);
+    int64_t count = r->pointers ? r->batch : 0, incx = r->incx < 0 ? -(int64_t)r->incx : r->incx,
+            incy = r->incy < 0 ? -(int64_t)r->incy : r->incy;
+    bool asked = mr_tell_batch(form->name, mr_behind(r->y, member * r->stride_y, size), count, 1, results, incy, size,
+                               r->beta.device || mr_scalar_is_0(&r->beta, size) ? MR_WRITES : MR_READS | MR_WRITES);
     if (asked && !mr_scalar_is_0(&r->alpha, size))
-        asked =
-            mr_tell_matrix(form->name, mr_behind(r->a, member * r->stride_a, size), r->m, r->n, r->lda, size,
-                           MR_READS) &&
-            mr_tell_vector(form->name, mr_behind(r->x, member * r->stride_x, size), length, r->incx, size, MR_READS);
+        asked = mr_tell_batch(form->name, mr_behind(r->a, member * r->stride_a, size), count, r->m, r->n, r->lda, size,
+                              MR_READS) &&
+                mr_tell_batch(form->name, mr_behind(r->x, member * r->stride_x, size), count, 1, length, incx, size,
+                              MR_READS);
     return asked && mr_tell_scalar(form->name, &r->alpha, size) && mr_tell_scalar(form->name, &r->beta, size);
 }
 
@@ -132,7 +134,7 @@ static cublasStatus_t submit_batch(const struct mr_form *form, const struct mr_c
     if (r->m == 0 || r->n == 0 || batch == 0)
         return CUBLAS_STATUS_SUCCESS;
     r->batch = batch;
-    for (int64_t member = 0; member < batch && !r->pointers && tell(form, r, member); member++)
+    for (int64_t member = 0; member < (r->pointers ? 1 : batch) && tell(form, r, member); member++)
         continue;
     r->each = PART_ELEMENTS / ((int64_t)r->m * r->n) + 1;
     return mr_cublas_submit(form, blas, mr_parts_of((uint64_t)batch, (uint64_t)r->each), run_members, r, sizeof *r);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "libs/cudnn/operations.h"
+#include "libs/cudnn/touch.h"
 
 static size_t aligned(size_t bytes)
 {
@@ -198,6 +199,36 @@ static cudnnStatus_t execute(struct mr_going *going)
     return go_through(going);
 }
 
+/* A tensor of the program that an operation writes, or reads (`how`), and that none writes before. */
+struct telling {
+    struct mr_going *going;
+    unsigned how;
+};
+
+static bool tell(const struct mr_descriptor *t, void *data)
+{
+    const struct telling *telling = data;
+    struct search search = {.uid = mr_attribute_number(t, CUDNN_ATTR_TENSOR_UNIQUE_ID, 0)};
+    const struct mr_plan *plan = telling->going->plan;
+    bool is_made = mr_place_of(plan, search.uid) != NULL;
+    for (int64_t i = 0; i < plan->count && telling->how == MR_READS && !is_made; i++)
+        is_made = any_tensor(plan->operations[i], true, has_uid, &search);
+    struct mr_tensor tensor = mr_backend_tensor(t);
+    if (!is_made)
+        mr_touch_elements(telling->going->function, telling->how, mr_given_place(telling->going->pack, search.uid),
+                          &tensor);
+    return false;
+}
+
+static void tell_all(struct mr_going *going)
+{
+    struct telling reads = {going, MR_READS}, writes = {going, MR_WRITES};
+    for (int64_t i = 0; i < going->plan->count; i++) {
+        (void)any_tensor(going->plan->operations[i], false, tell, &reads);
+        (void)any_tensor(going->plan->operations[i], true, tell, &writes);
+    }
+}
+
 cudnnStatus_t mr_plan_execute(const char *function, cudnnHandle_t handle, const struct mr_plan *plan,
                               const struct mr_descriptor *pack)
 {
@@ -209,7 +240,10 @@ cudnnStatus_t mr_plan_execute(const char *function, cudnnHandle_t handle, const 
             return mr_dnn_bad(function, CUDNN_STATUS_ALLOC_FAILED, "memory is short");
         going.workspace = mr_block_bytes(going.block);
     }
+    if (mr_tell_call(function))
+        tell_all(&going);
     cudnnStatus_t status = execute(&going);
+    mr_tell_call_over();
     mr_block_drop(going.block);
     return status;
 }

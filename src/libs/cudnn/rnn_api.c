@@ -7,6 +7,7 @@
 #include "libs/cudnn/descriptors.h"
 #include "libs/cudnn/rnn.h"
 #include "libs/cudnn/tensor.h"
+#include "libs/cudnn/touch.h"
 #include "libs/math/cpu.h"
 
 struct cudnnRNNStruct {
@@ -30,6 +31,18 @@ struct cudnnRNNDataStruct {
         MR_POINTER(descriptor); \
         MR_WANT((descriptor)->shape.hidden, CUDNN_STATUS_BAD_PARAM, "%s isn't set", #descriptor); \
     } while (0)
+
+void mr_touch_sequences(const char *function, unsigned how, const void *at, const struct cudnnRNNDataStruct *data)
+{
+    const struct mr_rnn_data *d = data ? &data->data : NULL;
+    bool is_packed = d && d->layout == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED;
+    int64_t vectors = 0;
+    if (!d || !data->lengths)
+        return;
+    for (int64_t i = 0; i < d->batch; i++)
+        vectors += is_packed ? data->lengths[i] : d->steps;
+    mr_touch_bytes(function, how, at, (size_t)(vectors * d->size) * mr_dnn_size(data->type));
+}
 
 /* ---- the network ---- */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "libs/cusolver/dense.h"
+#include "libs/cusolver/touch.h"
 #include "libs/math/handles.h"
 
 struct irs_params {
@@ -401,6 +402,15 @@ static enum mr_cpu_type main_type(const struct irs_params *params)
     default:
         return MR_CPU_TYPES;
     }
+}
+
+void mr_touch_main(const char *function, unsigned how, const void *at, const void *params, int64_t m, int64_t n,
+                   int64_t ld)
+{
+    const struct irs_params *object = mr_solver_find(MR_SOLVER_IRS_PARAMS, params);
+    enum mr_cpu_type type = object ? main_type(object) : MR_CPU_TYPES;
+    if (type != MR_CPU_TYPES)
+        (void)mr_tell_matrix(function, at, m, n, ld, mr_size_of(type), how);
 }
 
 static cusolverStatus_t check_params(const struct mr_form *form, const struct irs_params *params)

@@ -32,7 +32,9 @@ static void open_driver(void)
     *(void **)&mr_math_driver.submit_parts = dlsym(library, "millrace_submit_parts");
     *(void **)&mr_math_driver.fail_part = dlsym(library, "millrace_fail_part");
     *(void **)&mr_math_driver.touch_part = dlsym(library, "millrace_touch_part");
-    if (!mr_math_driver.touch_part || !mr_math_driver.submit_parts || !mr_math_driver.fail_part)
+    *(void **)&mr_math_driver.touch_late = dlsym(library, "millrace_touch_late");
+    if (!mr_math_driver.touch_part || !mr_math_driver.touch_late || !mr_math_driver.submit_parts ||
+        !mr_math_driver.fail_part)
         missing = "millrace_submit_parts: it is not Millrace's, or an older one";
     if (missing)
         mr_log(MR_LOG_WARN, "the driver that was found has no %s", missing);

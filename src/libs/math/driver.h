@@ -40,6 +40,16 @@
     F(cuStreamWaitEvent) \
     F(cuStreamWaitValue32_v2)
 
+/* As the driver declares them (command/parts.h). */
+struct mr_tell_box {
+    uintptr_t first;
+    size_t width, rows, pitch;
+    unsigned how;
+};
+typedef void mr_tell_add(void *touches, const struct mr_tell_box *box);
+typedef void mr_tell_late(const int64_t *given, mr_tell_add *add, void *touches);
+#define MR_TELL_GIVEN 6
+
 struct mr_math_driver {
 #define MR_MEMBER(name) __typeof__(name) *name;
     MR_MATH_DRIVER_FUNCTIONS(MR_MEMBER)
@@ -49,6 +59,7 @@ struct mr_math_driver {
                              void (*release)(void *data), void *data);
     void (*fail_part)(CUresult status);
     bool (*touch_part)(const char *function, const void *first, size_t width, size_t rows, size_t pitch, unsigned how);
+    bool (*touch_late)(const char *function, mr_tell_late *late, const int64_t *given);
 };
 extern struct mr_math_driver mr_math_driver;
 

@@ -224,21 +224,24 @@ void mr_product_run(void *data, uint64_t first, uint64_t end)
     }
 }
 
-/* One member of the batch. */
+/* One member of the batch; with pointers, which are read when the work runs, all of them. */
+static bool tell_matrix(const struct mr_product *p, const struct mr_matrix *matrix, int64_t member, int64_t rows,
+                        int64_t columns, unsigned how)
+{
+    size_t size = mr_element_size(matrix->type);
+    const void *at = p->pointers ? matrix->at : member_of(p, matrix, member);
+    return mr_tell_batch(p->function, at, p->pointers ? p->batch : 0, rows, columns, matrix->ld, size, how);
+}
+
 static bool tell_member(const struct mr_product *p, int64_t member, bool reads, unsigned result)
 {
-    const struct mr_matrix *a = &p->a, *b = &p->b, *c = &p->c, *d = &p->d;
     bool plain_a = p->transa == 'N', plain_b = p->transb == 'N';
-    bool asked =
-        mr_tell_matrix(p->function, member_of(p, d, member), p->m, p->n, d->ld, mr_element_size(d->type), MR_WRITES);
+    bool asked = tell_matrix(p, &p->d, member, p->m, p->n, MR_WRITES);
     if (asked && result)
-        asked =
-            mr_tell_matrix(p->function, member_of(p, c, member), p->m, p->n, c->ld, mr_element_size(c->type), result);
+        asked = tell_matrix(p, &p->c, member, p->m, p->n, result);
     if (asked && reads)
-        asked = mr_tell_matrix(p->function, member_of(p, a, member), plain_a ? p->m : p->k, plain_a ? p->k : p->m,
-                               a->ld, mr_element_size(a->type), MR_READS) &&
-                mr_tell_matrix(p->function, member_of(p, b, member), plain_b ? p->k : p->n, plain_b ? p->n : p->k,
-                               b->ld, mr_element_size(b->type), MR_READS);
+        asked = tell_matrix(p, &p->a, member, plain_a ? p->m : p->k, plain_a ? p->k : p->m, MR_READS) &&
+                tell_matrix(p, &p->b, member, plain_b ? p->k : p->n, plain_b ? p->n : p->k, MR_READS);
     return asked;
 }
 
@@ -248,9 +251,9 @@ void mr_product_tell(const struct mr_product *p)
     size_t size = mr_element_size(p->scale_type);
     bool reads = p->k > 0 && !mr_scalar_is_0(&p->alpha, size), asked = true;
     unsigned result = p->beta.device || mr_scalar_is_0(&p->beta, size) ? 0 : MR_READS;
-    if (p->pointers || e->steps & (MR_EPILOGUE_AUX | MR_EPILOGUE_RELU_BACK | MR_EPILOGUE_GELU_BACK))
+    if (e->steps & (MR_EPILOGUE_AUX | MR_EPILOGUE_RELU_BACK | MR_EPILOGUE_GELU_BACK))
         return;
-    for (int64_t member = 0; member < p->batch && asked; member++)
+    for (int64_t member = 0; member < (p->pointers ? 1 : p->batch) && asked; member++)
         asked = tell_member(p, member, reads, result);
     for (int64_t member = 0; member < p->batch && asked && e->steps & MR_EPILOGUE_BIAS; member++)
         asked = mr_tell_rows(p->function,

@@ -70,8 +70,7 @@ struct mr_product {
 /* Cuts the product; how many parts it has. 0 for an empty result. */
 uint64_t mr_product_parts(struct mr_product *product);
 
-/* For observers: what the product touches. Not told of batches by pointers, which are known when the work runs, and of
- * products that store what goes into their epilogue. */
+/* For observers: what the product touches. Not told of products that store what goes into their epilogue. */
 void mr_product_tell(const struct mr_product *product);
 
 /* Runs parts: for mr_math_submit, with the product as the record. */

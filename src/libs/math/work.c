@@ -25,10 +25,11 @@ CUresult mr_math_submit_more(CUstream stream, uint64_t parts, void (*run)(void *
 {
     char *copy = parts ? malloc(size + extra) : NULL;
     if (!copy) {
-        (void)mr_math_driver.touch_part(NULL, NULL, 0, 0, 0, 0); /* what was told of it */
+        mr_tell_no_work();
         return parts ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
     }
     memcpy(copy, record, size);
+    mr_tell_work();
     if (extra)
         memcpy(copy + size, more, extra);
     CUresult status = mr_math_driver.submit_parts(stream, parts, run, free, copy);
@@ -46,6 +47,7 @@ CUresult mr_math_submit(CUstream stream, uint64_t parts, void (*run)(void *recor
 CUresult mr_math_submit_own(CUstream stream, uint64_t parts, void (*run)(void *record, uint64_t first, uint64_t end),
                             void (*release)(void *record), void *record)
 {
+    mr_tell_work();
     return mr_math_driver.submit_parts(stream, parts, run, release, record);
 }
 

@@ -59,8 +59,40 @@ bool mr_tell_triangle(const char *function, const void *at, bool upper, bool uni
                       unsigned how);
 /* n elements, of which the first or last is at `at`, as BLAS has it. */
 bool mr_tell_vector(const char *function, const void *at, int64_t n, int64_t increment, size_t size, unsigned how);
+/* Called by mr_math_submit and its like: a work of a call that has told all is told of. */
+void mr_tell_work(void);
+/* The same where there is none after all: what was told of it alone is forgotten. */
+void mr_tell_no_work(void);
+
 /* A scalar that is read when the work runs. */
 bool mr_tell_scalar(const char *function, const struct mr_scalar *scalar, size_t size);
+
+/* A library's call that may have several works, and tells all that they touch at once, before the first of them: what
+ * this thread tells from here on is all of it, and later works of the call touch no more. False: nobody asks, and
+ * nothing need be told. The exported functions call both where spec/math says what they touch (spec/math/README.md). */
+bool mr_tell_call(const char *function);
+void mr_tell_call_over(void);
+
+/* As mr_tell_matrix, for each of `count` matrices whose pointers lie at `at`, where they are read when the work runs.
+ */
+bool mr_tell_members(const char *function, const void *at, int64_t count, int64_t m, int64_t n, int64_t ld, size_t size,
+                     unsigned how);
+
+/* One of the two: with a count of 0 the matrix itself. */
+static inline bool mr_tell_batch(const char *function, const void *at, int64_t count, int64_t m, int64_t n, int64_t ld,
+                                 size_t size, unsigned how)
+{
+    return count ? mr_tell_members(function, at, count, m, n, ld, size, how)
+                 : mr_tell_matrix(function, at, m, n, ld, size, how);
+}
+/* Elements of `size` bytes by their indices, which are read when the work runs, and are told of apart. */
+bool mr_tell_indexed(const char *function, const void *at, size_t size, const void *indices, size_t index_size,
+                     bool from_1, int64_t count, unsigned how);
+/* As many elements as the int at `count` says when the work has run, less `less`. */
+bool mr_tell_counted(const char *function, const void *at, size_t size, const int *count, int less, unsigned how);
+
+/* As many as the n ints at `counts` add up to. */
+bool mr_tell_summed(const char *function, const void *at, size_t size, const int *counts, int64_t n, unsigned how);
 
 /* Known to be 0 by now. */
 bool mr_scalar_is_0(const struct mr_scalar *scalar, size_t size);

@@ -411,6 +411,22 @@ static CUresult put_all(CUstream stream, struct mr_launch *launch)
     return status;
 }
 
+/* What the calls read and write of the rank's own memory. Other ranks do so for it; by its stream's order all of that
+ * stands where the call has put it. */
+static void tell(const struct mr_comm *comm, const struct mr_call *calls, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct mr_posting *posting = &calls[i].posting;
+        (void)mr_tell_rows(calls[i].function, (const void *)(uintptr_t)posting->send,
+                           mr_nccl_send_bytes(posting, comm->rank, comm->ranks), 1, 0, MR_READS);
+        (void)mr_tell_rows(calls[i].function, (const void *)(uintptr_t)posting->recv,
+                           mr_nccl_recv_bytes(posting, comm->rank, comm->ranks), 1, 0, MR_WRITES);
+        if (posting->scalar_at)
+            (void)mr_tell_rows(calls[i].function, (const void *)(uintptr_t)posting->scalar_at,
+                               mr_nccl_size(posting->type), 1, 0, MR_READS);
+    }
+}
+
 /* A launch waits for the one before, also where that is in another stream. */
 static CUresult order(struct mr_comm *comm, CUstream stream, cuuint64_t capture)
 {
@@ -453,8 +469,11 @@ static CUresult submit(struct mr_comm *comm, struct mr_launch *launch, const str
         status = join_others(comm, calls, count, false);
     if (status == CUDA_SUCCESS)
         status = order(comm, stream, capture);
+    if (mr_tell_call(calls[0].function))
+        tell(comm, calls, count);
     if (status == CUDA_SUCCESS)
         status = put_all(stream, launch);
+    mr_tell_call_over();
     if (status == CUDA_SUCCESS)
         status = mr_math_driver.cuEventRecord(comm->event, stream);
     if (status == CUDA_SUCCESS)

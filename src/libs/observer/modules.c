@@ -53,8 +53,8 @@ struct obs_modules_counts obs_modules_counts(void)
 /* The driver and what comes with it. The name is that of the file, without its version. */
 static bool is_hidden(const char *path)
 {
-    static const char *const names[] = {"libcuda.so", "libcudart.so", "libmillrace-", "libcublas",   "libcublasLt",
-                                        "libcufft",   "libcurand",    "libcusolver",  "libcusparse", "libcudnn"};
+    static const char *const names[] = {"libcuda.so", "libcudart.so", "libmillrace-", "libcublas", "libcufft",
+                                        "libcurand",  "libcusolver",  "libcusparse",  "libcudnn",  "libnccl"};
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
