@@ -494,11 +494,51 @@ static void code_of_warps(void **unused)
     rig_close(rig);
 }
 
+/* What waits at several barriers unchanged goes to the warp's record once. What is written here and there, under
+ * guards, in branches and in rounds, is what it was at each of them. */
+static void unchanged_registers_are_kept_once(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(
+        HEAD KERNEL(
+            "unchanged",
+            "st.shared.u32 [%c], %i; bar.sync 0; ld.shared.u32 %a5, [%s]; bar.sync 0; st.shared.u32 [%c], %a5;\n"
+            "bar.sync 0; bar.sync 0; bar.sync 0; bar.sync 0; add.u32 %r, %a5, %x;")
+            KERNEL(
+                "changing",
+                "mul.lo.u32 %a5, %x, 5; and.b32 %a6, %x, 7; setp.lt.u32 %p1, %a6, 3; mov.u32 %z, %x; bar.sync 0;\n"
+                "@%p1 add.u32 %z, %z, 11; bar.sync 0; @%p1 bra past; mul.lo.u32 %z, %z, 3; mov.u32 %a9, %i; past:\n"
+                "bar.sync 0; @%p1 mov.u32 %a9, 7; mov.u32 %y, 0; mov.u32 %a7, 0; bar.sync 0;\n"
+                "round: mad.lo.u32 %y, %y, 3, %a5; add.u32 %a7, %a7, 1; bar.sync 0; xor.b32 %y, %y, %z;\n"
+                "setp.lt.u32 %p2, %a7, %n; @%p2 bra round; bar.sync 0; mad.lo.u32 %r, %y, 7, %a9; add.u32 %r, %r, %z;"));
+    unsigned shape = MR_SHAPE_LINEAR | MR_SHAPE_FULL;
+    char *ir = rig_text(rig, "unchanged", shape, "x86-64-v4", false);
+    assert_int_equal(lines_with(ir, "store", "<32 x i32>", "align 64"), 1); /* in records; others are less aligned */
+    free(ir);
+    FOR_VARIANTS
+        for (unsigned s = 0; s < SHAPES; s++) {
+            unsigned threads = shapes[s][0] * shapes[s][1];
+            assert_int_equal(launch(rig, "unchanged", 3, shapes[s][0], shapes[s][1], 0), CUDA_SUCCESS);
+            for (uint32_t i = 0; i < 3 * threads; i++)
+                assert_int_equal(out[i], in[i]);
+            assert_int_equal(launch(rig, "changing", 3, shapes[s][0], shapes[s][1], 4), CUDA_SUCCESS);
+            for (uint32_t i = 0; i < 3 * threads; i++) {
+                bool guard = (in[i] & 7) < 3;
+                uint32_t z = guard ? in[i] + 11 : in[i] * 3, y = 0;
+                for (unsigned round = 0; round < 4; round++)
+                    y = (y * 3 + in[i] * 5) ^ z;
+                assert_int_equal(out[i], y * 7 + (guard ? 7 : i % threads) + z);
+            }
+        }
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(barriers_in_loops),
                                        cmocka_unit_test(early_exits),
                                        cmocka_unit_test(registers_are_kept),
+                                       cmocka_unit_test(unchanged_registers_are_kept_once),
                                        cmocka_unit_test(reductions),
                                        cmocka_unit_test(named_barriers),
                                        cmocka_unit_test(stacks_where_they_are_needed),

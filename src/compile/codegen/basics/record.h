@@ -9,6 +9,7 @@
 struct cg_regions {
     struct mr_flow_remake *remake; /* by register */
     uint64_t *places;              /* in the record, by register; 0: none */
+    mr_word *lasting; /* registers whose place always has their value: each write goes there at once, no stop does */
     uint64_t *masks; /* in the record, by block: lanes that are parked there while the warp waits; 0: none */
     uint64_t bytes; /* of a record */
     uint32_t numbers; /* a bit per barrier number that the kernel uses */

@@ -25,6 +25,7 @@ static void emit_instructions(struct cg *g, const struct mr_flow_block *block)
         if (block->last && i + 1 == block->end)
             break;
         cg_emit_instruction(g, &g->func->insts[i]);
+        cg_regions_note_writes(g, &g->func->insts[i]);
         if (g->shown.count)
             cg_shown_after(g, i);
     }

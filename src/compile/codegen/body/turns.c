@@ -10,7 +10,8 @@
  *             if any warp stopped: again
  *
  * A warp's record is a piece of memory in the function's frame: the number of the stop (0: none), the lanes, tid, and
- * what mr_flow_kept() names, each register in one place for all stops. .local variables live there too.
+ * what mr_flow_kept() names, each register in one place for all stops. .local variables live there too. A vector that
+ * waits at several stops unchanged is put there once, where it is written (plan_lasting).
  *
  * A pause is the head of a loop that strides. As long as any warp has paused, those at barriers stay where they are
  * (`held`). The end of a round in which none has is the barrier's end: results of bar.red are taken then. If warps have
@@ -51,7 +52,8 @@ static LLVMValueRef i32_of(struct cg *g, uint64_t value)
     return LLVMConstInt(g->unit->i32, value, false);
 }
 
-static void plan_stop(struct cg *g, uint32_t block)
+/* `stops`: how many stops keep a register, one in a loop counts as two. */
+static void plan_stop(struct cg *g, uint32_t block, uint32_t *stops)
 {
     struct cg_regions *regions = g->regions;
     if (g->flow.blocks[block].barrier) {
@@ -64,16 +66,53 @@ static void plan_stop(struct cg *g, uint32_t block)
     }
     mr_flow_kept(&g->flow, regions->remake, block, regions->kept);
     uint32_t regs = g->flow.reg_count, blocks = g->flow.block_count;
-    for (uint32_t r = mr_bit_next(regions->kept, 0, regs); r < regs; r = mr_bit_next(regions->kept, r + 1, regs))
+    for (uint32_t r = mr_bit_next(regions->kept, 0, regs); r < regs; r = mr_bit_next(regions->kept, r + 1, regs)) {
+        stops[r] += g->flow.blocks[block].loop == MR_FLOW_NONE ? 1 : 2;
         if (!regions->places[r]) {
             regions->places[r] = cg_record_take(regions, cg_record_bytes(g, LLVMGetAllocatedType(g->regs.slots[r])));
             if (g->regs.breaks[r])
                 cg_record_take(regions, cg_record_bytes(g, LLVMGetAllocatedType(g->regs.breaks[r])));
         }
+    }
     const mr_word *pend = g->flow.blocks[block].pend;
     for (uint32_t b = mr_bit_next(pend, 0, blocks); b < blocks; b = mr_bit_next(pend, b + 1, blocks))
         if (!regions->masks[b])
             regions->masks[b] = cg_record_take(regions, g->unit->width / 8);
+}
+
+static void forget_lasting(void *data, uint32_t reg, bool is_definition)
+{
+    struct cg *g = data;
+    if (is_definition)
+        mr_bit_clear(g->regions->lasting, reg);
+}
+
+/* Vectors that several stops keep and no loop writes. What may be read before it is written is none of them: then the
+ * record would have to begin as zero. */
+static void plan_lasting(struct cg *g, const uint32_t *stops)
+{
+    for (uint32_t r = 0; r < g->flow.reg_count; r++)
+        if (stops[r] > 1 && mr_flow_register_class(&g->flow, r).kind == MR_CLASS_VARYING &&
+            !mr_bit_get(g->flow.blocks[0].live_in, r))
+            mr_bit_set(g->regions->lasting, r);
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        for (uint32_t i = g->flow.blocks[b].first; i < g->flow.blocks[b].end; i++)
+            if (g->flow.blocks[b].loop != MR_FLOW_NONE)
+                mr_flow_registers(&g->flow, &g->func->insts[i], forget_lasting, g);
+}
+
+/* Plans all stops. False when memory is short. */
+static bool plan_stops(struct cg *g)
+{
+    uint32_t *stops = mr_calloc(g->flow.reg_count, sizeof *stops);
+    if (!stops)
+        return false;
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        if (g->flow.blocks[b].barrier || mr_flow_strides(&g->flow, b))
+            plan_stop(g, b, stops);
+    plan_lasting(g, stops);
+    mr_free(stops);
+    return true;
 }
 
 static uint64_t local_bytes(const struct cg *g, const struct mr_ptx_var *var)
@@ -111,16 +150,16 @@ bool cg_regions_plan(struct cg *g)
     regions->places = mr_calloc(g->flow.reg_count, sizeof *regions->places);
     regions->masks = mr_calloc(g->flow.block_count, sizeof *regions->masks);
     regions->kept = mr_calloc(mr_bit_words(g->flow.reg_count), sizeof *regions->kept);
-    if (!regions->remake || !regions->places || !regions->masks || !regions->kept)
+    regions->lasting = mr_calloc(mr_bit_words(g->flow.reg_count), sizeof *regions->lasting);
+    if (!regions->remake || !regions->places || !regions->masks || !regions->kept || !regions->lasting)
         return false;
     mr_flow_remakes(&g->flow, regions->remake);
     regions->whole = mr_flow_lanes_stay(&g->flow);
     bool vectors = !(g->unit->request->shape & MR_SHAPE_LINEAR) && g->flow.rows == 1;
     regions->tid = vectors ? 64 : AT_TID;
     regions->bytes = regions->tid + 3 * (vectors ? 4 * g->unit->width : 4);
-    for (uint32_t b = 0; b < g->flow.block_count; b++)
-        if (g->flow.blocks[b].barrier || mr_flow_strides(&g->flow, b))
-            plan_stop(g, b);
+    if (!plan_stops(g))
+        return false;
     regions->behind = mr_calloc((size_t)regions->barriers + regions->pauses + 1, sizeof *regions->behind);
     if (!regions->behind)
         return false;
@@ -145,6 +184,7 @@ void cg_regions_clear(struct cg *g)
     mr_free(g->regions->places);
     mr_free(g->regions->masks);
     mr_free(g->regions->kept);
+    mr_free(g->regions->lasting);
     mr_free(g->regions->behind);
     mr_free(g->regions);
     g->regions = NULL;
@@ -156,6 +196,8 @@ static void move_kept(struct cg *g, bool to_record)
     mr_flow_kept(&g->flow, regions->remake, g->now.at, regions->kept);
     uint32_t regs = g->flow.reg_count, blocks = g->flow.block_count;
     for (uint32_t r = mr_bit_next(regions->kept, 0, regs); r < regs; r = mr_bit_next(regions->kept, r + 1, regs)) {
+        if (to_record && mr_bit_get(regions->lasting, r))
+            continue;
         cg_record_move(g, g->regs.slots[r], regions->places[r], to_record);
         if (g->regs.breaks[r])
             cg_record_move(g, g->regs.breaks[r],
@@ -387,6 +429,19 @@ void cg_regions_pause(struct cg *g)
 {
     if (g->regions && mr_flow_strides(&g->flow, g->now.at))
         stop(g, PAUSE);
+}
+
+static void note_write(void *data, uint32_t reg, bool is_definition)
+{
+    struct cg *g = data;
+    if (is_definition && mr_bit_get(g->regions->lasting, reg))
+        cg_record_move(g, g->regs.slots[reg], g->regions->places[reg], true);
+}
+
+void cg_regions_note_writes(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    if (g->regions && !g->unit->error[0])
+        mr_flow_registers(&g->flow, inst, note_write, g);
 }
 
 /* The end of a round in which no warp paused: that of the barrier at which they all are. */

@@ -23,6 +23,9 @@ void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst);
 /* At the start of a block: stops the warp there too, if it is the head of a loop that strides over memory. */
 void cg_regions_pause(struct cg *g);
 
+/* After an instruction of a block: what it wrote goes to the record, if stops leave that to it. */
+void cg_regions_note_writes(struct cg *g, const struct mr_ptx_inst *inst);
+
 /* The end of a warp's turn, of a round, and of all rounds, where the builder is left. */
 void cg_regions_end(struct cg *g);
 
