@@ -199,7 +199,9 @@ static void emit_test(struct cg *g, const struct mr_ptx_inst *inst)
 
 static void emit_approximate(struct cg *g, const struct mr_ptx_inst *inst)
 {
-    LLVMValueRef a = operand(g, inst, 1), r;
+    /* 2 to a subnormal power is 1, flushed or not. */
+    LLVMValueRef a = inst->op == MR_PTX_OP_EX2 ? cg_source(g, &inst->operands[1], g->unit->f32) : operand(g, inst, 1),
+                 r;
     switch (inst->op) {
     case MR_PTX_OP_SIN:
         r = cg_sin(g, a, false);

@@ -5,6 +5,10 @@
  */
 #include "compile/codegen/numbers/numbers.h"
 
+/* Of vrangeps: the smaller or the larger of two numbers, of which -0 is less than +0. */
+#define RANGE_MIN 4u
+#define RANGE_MAX 5u
+
 LLVMValueRef cg_is_nan(struct cg *g, LLVMValueRef value)
 {
     return LLVMBuildFCmp(g->b, LLVMRealUNO, value, value, "");
@@ -29,6 +33,12 @@ static LLVMValueRef quiet_nan(struct cg *g, LLVMTypeRef type)
 LLVMValueRef cg_min_max(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool maximum, bool propagate_nan)
 {
     LLVMTypeRef type = cg_element(a);
+    LLVMValueRef nan = quiet_nan(g, type);
+    if (propagate_nan && cg_is_vector(a) && cg_is_vector(b) && (cg_wide_fits(g, a) || cg_wide_fits(g, b))) {
+        LLVMValueRef args[3] = {a, b, LLVMConstInt(g->unit->i32, maximum ? RANGE_MAX : RANGE_MIN, false)};
+        LLVMValueRef r = cg_wide_masked(g, "llvm.x86.avx512.mask.range.ps.512", args, 3);
+        return cg_select(g, LLVMBuildFCmp(g->b, LLVMRealUNO, a, b, ""), nan, r);
+    }
     LLVMTypeRef ints = cg_int_type(g, cg_bits(type));
     LLVMValueRef a_wins = LLVMBuildFCmp(g->b, maximum ? LLVMRealOGT : LLVMRealOLT, a, b, "");
     LLVMValueRef r = cg_select(g, a_wins, a, b);
@@ -37,7 +47,7 @@ LLVMValueRef cg_min_max(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool maxim
     LLVMValueRef x = cg_cast_bits(g, a, ints), y = cg_cast_bits(g, b, ints);
     LLVMValueRef both = maximum ? LLVMBuildAnd(g->b, x, y, "") : LLVMBuildOr(g->b, x, y, "");
     r = cg_select(g, equal, cg_cast_bits(g, both, type), r);
-    LLVMValueRef a_nan = cg_is_nan(g, a), b_nan = cg_is_nan(g, b), nan = quiet_nan(g, type);
+    LLVMValueRef a_nan = cg_is_nan(g, a), b_nan = cg_is_nan(g, b);
     if (propagate_nan)
         return cg_select(g, LLVMBuildOr(g->b, a_nan, b_nan, ""), nan, r);
     r = cg_select(g, b_nan, a, r);

@@ -24,7 +24,6 @@
 
 #define LEAST_NORMAL 0x1p-126
 #define LEAST_ADDEND 0x1p-76
-#define PART 16u             /* floats of a vector of 512 bits */
 #define TINY_CLASSES 0x26     /* of vfpclassps: subnormal numbers and zeros */
 #define TOWARDS_ZERO 11      /* of vmulps: and no exceptions */
 
@@ -159,36 +158,16 @@ bool cg_flush_sum_is_normal(const struct cg *g, const struct mr_ptx_operand *add
 
 /* ---- flushing ---- */
 
-static LLVMValueRef part_of(struct cg *g, LLVMValueRef value, unsigned first)
-{
-    LLVMValueRef lanes[PART];
-    for (unsigned i = 0; i < PART; i++)
-        lanes[i] = LLVMConstInt(g->unit->i32, first + i, false);
-    return LLVMBuildShuffleVector(g->b, value, LLVMGetPoison(LLVMTypeOf(value)), LLVMConstVector(lanes, PART), "");
-}
-
-/* Whether AVX-512's own instructions fit: LLVM can't calculate them beforehand, so not for constants. */
-static bool in_parts(const struct cg *g, LLVMValueRef value)
-{
-    return g->unit->wide && cg_is_vector(value) && cg_element(value) == g->unit->f32 && !LLVMIsConstant(value) &&
-           LLVMGetVectorSize(LLVMTypeOf(value)) % PART == 0;
-}
-
 /* Which elements are subnormal or zero. */
 static LLVMValueRef are_tiny(struct cg *g, LLVMValueRef value)
 {
     LLVMTypeRef type = cg_element(value);
-    if (!in_parts(g, value)) {
+    if (!cg_wide_fits(g, value)) {
         double least = type == g->unit->f64 ? 0x1p-1022 : LEAST_NORMAL;
         return LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", value), cg_real(g, type, least), "");
     }
-    LLVMValueRef parts[CG_LANES_MAX / PART];
-    unsigned count = LLVMGetVectorSize(LLVMTypeOf(value)) / PART;
-    for (unsigned i = 0; i < count; i++) {
-        LLVMValueRef args[2] = {part_of(g, value, i * PART), LLVMConstInt(g->unit->i32, TINY_CLASSES, false)};
-        parts[i] = cg_intrinsic(g, "llvm.x86.avx512.fpclass.ps.512", NULL, 0, args, 2);
-    }
-    return cg_join(g, parts, count);
+    LLVMValueRef args[2] = {value, LLVMConstInt(g->unit->i32, TINY_CLASSES, false)};
+    return cg_wide(g, "llvm.x86.avx512.fpclass.ps.512", args, 2);
 }
 
 /* Zero of the same sign for the elements that are tiny. (By a mask: copysign would be one of the choices that mend.c
@@ -208,15 +187,9 @@ LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value)
 
 LLVMValueRef cg_flushed_product(struct cg *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef product)
 {
-    if (in_parts(g, a) && in_parts(g, b)) {
-        LLVMValueRef parts[CG_LANES_MAX / PART];
-        unsigned count = LLVMGetVectorSize(LLVMTypeOf(a)) / PART;
-        for (unsigned i = 0; i < count; i++) {
-            LLVMValueRef args[3] = {part_of(g, a, i * PART), part_of(g, b, i * PART),
-                                    LLVMConstInt(g->unit->i32, TOWARDS_ZERO, false)};
-            parts[i] = cg_intrinsic(g, "llvm.x86.avx512.mul.ps.512", NULL, 0, args, 3);
-        }
-        return without(g, product, are_tiny(g, cg_join(g, parts, count)));
+    if (cg_wide_fits(g, a) && cg_wide_fits(g, b)) {
+        LLVMValueRef args[3] = {a, b, LLVMConstInt(g->unit->i32, TOWARDS_ZERO, false)};
+        return without(g, product, are_tiny(g, cg_wide(g, "llvm.x86.avx512.mul.ps.512", args, 3)));
     }
     LLVMTypeRef doubles = cg_type(g, g->unit->f64);
     LLVMValueRef whole =

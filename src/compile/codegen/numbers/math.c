@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#define TO_NEAREST_WHOLE 8 /* of vreduceps: what is left of whole numbers; no exceptions */
+
 static LLVMValueRef f(struct cg *g, double value)
 {
     return cg_real(g, g->unit->f32, value);
@@ -55,6 +57,13 @@ LLVMValueRef cg_ex2(struct cg *g, LLVMValueRef x)
                                0.00133335581464284,
                                0.000154035303933816,
                                1.52527338040598e-05};
+    if (cg_wide_fits(g, x)) {
+        /* The same bits: what is left of whole numbers is exact (0 of an infinite one), and scaling rounds once. */
+        LLVMValueRef whole[2] = {x, LLVMConstInt(g->unit->i32, TO_NEAREST_WHOLE, false)};
+        LLVMValueRef t = cg_wide_masked(g, "llvm.x86.avx512.mask.reduce.ps.512", whole, 2);
+        LLVMValueRef power[2] = {polynomial(g, t, c, sizeof c / sizeof *c), cg_unary(g, "llvm.roundeven", x)};
+        return cg_wide_masked(g, "llvm.x86.avx512.mask.scalef.ps.512", power, 2);
+    }
     LLVMValueRef low = LLVMBuildFCmp(g->b, LLVMRealOLT, x, f(g, -151.0), "");
     LLVMValueRef high = LLVMBuildFCmp(g->b, LLVMRealOGT, x, f(g, 129.0), "");
     LLVMValueRef y = cg_select(g, low, f(g, -151.0), cg_select(g, high, f(g, 129.0), x));

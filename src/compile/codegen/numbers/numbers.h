@@ -13,6 +13,7 @@
  *   rounding.c  arithmetic that is rounded in another direction than to nearest
  *   contract.c  products that a sum takes along, as an fma
  *   math.c      functions that hardware approximates
+ *   wide.c      instructions of AVX-512 that LLVM has no words for
  */
 #ifndef MR_COMPILE_CODEGEN_NUMBERS_NUMBERS_H
 #define MR_COMPILE_CODEGEN_NUMBERS_NUMBERS_H
@@ -75,6 +76,17 @@ LLVMValueRef cg_rounded(struct cg *g, const char *operation, unsigned rounding, 
                         unsigned count);
 /* Attributes of a function that is called from many places of the object and stays one. */
 void cg_helper_attributes(const struct cg *g, LLVMValueRef fn);
+
+/* ---- wide.c: AVX-512's instructions on vectors of f32 ---- */
+
+#define CG_WIDE_ARGS 6 /* most arguments of one */
+
+/* Whether they take such a value. */
+bool cg_wide_fits(const struct cg *g, LLVMValueRef value);
+/* One of them, by its intrinsic for 512 bits, on values for which cg_wide_fits(), and numbers; cg_wide_masked() for an
+ * intrinsic that also takes what stands where its mask is not set, the mask, and a rounding. */
+LLVMValueRef cg_wide(struct cg *g, const char *intrinsic, const LLVMValueRef *args, unsigned count);
+LLVMValueRef cg_wide_masked(struct cg *g, const char *intrinsic, const LLVMValueRef *args, unsigned count);
 
 /* ---- math.c: f32 ---- */
 
