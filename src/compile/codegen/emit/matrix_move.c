@@ -143,13 +143,73 @@ static void row_places(struct cg *g, LLVMValueRef addresses, unsigned matrix, LL
         places[row] = LLVMBuildExtractElement(g->b, addresses, LLVMConstInt(g->unit->i32, matrix * 8 + row, false), "");
 }
 
-static void emit_load_rows(struct cg *g, const struct mr_ptx_inst *inst)
+static void load_rows(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef addresses, LLVMValueRef *values)
 {
     struct tile tile = row_tile(g, inst->flags & MR_PTX_FLAG_TRANS);
-    LLVMValueRef addresses = row_addresses(g, inst, &inst->operands[1]), values[4], places[8];
+    LLVMValueRef places[8];
     for (unsigned i = 0; i < inst->vector; i++) {
         row_places(g, addresses, i, places);
         load_tile(g, &tile, places, &values[i]);
+    }
+}
+
+/* Whether the eight rows of a matrix may lie one behind the other, so that each lane's word is where its number says.
+ * Kernels that move tiles from lane to lane have such; before products rows lie apart, so that hardware's banks differ.
+ */
+static bool may_be_whole(const struct cg *g, const struct mr_ptx_inst *inst)
+{
+    if (g->unit->request->hurry || (inst->flags & MR_PTX_FLAG_TRANS))
+        return false;
+    for (uint32_t i = 0; i < g->func->inst_count; i++)
+        if (g->func->insts[i].op == MR_PTX_OP_MMA)
+            return false;
+    return true;
+}
+
+/* Which lanes' rows are where they are if each matrix is one piece. */
+static LLVMValueRef are_whole(struct cg *g, LLVMValueRef addresses, unsigned matrices)
+{
+    LLVMValueRef first[CG_LANES], behind[CG_LANES];
+    for (unsigned l = 0; l < CG_LANES; l++) {
+        bool counts = l / 8 < matrices;
+        first[l] = LLVMConstInt(g->unit->i32, counts ? l / 8 * 8 : l, false);
+        behind[l] = LLVMConstInt(g->unit->i64, counts ? l % 8 * 16 : 0, false);
+    }
+    LLVMValueRef begin = LLVMBuildShuffleVector(g->b, addresses, LLVMGetPoison(LLVMTypeOf(addresses)),
+                                                LLVMConstVector(first, CG_LANES), "");
+    LLVMValueRef expected = LLVMBuildAdd(g->b, begin, LLVMConstVector(behind, CG_LANES), "");
+    LLVMValueRef same = cg_mask_bits(g, LLVMBuildICmp(g->b, LLVMIntEQ, addresses, expected, ""));
+    return LLVMBuildICmp(g->b, LLVMIntEQ, same, LLVMConstAllOnes(LLVMTypeOf(same)), "");
+}
+
+static void emit_load_rows(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef addresses = row_addresses(g, inst, &inst->operands[1]), values[4] = {NULL}, whole[4] = {NULL};
+    LLVMTypeRef type = cg_vector_type(g->unit->i32, CG_LANES);
+    if (!may_be_whole(g, inst)) {
+        load_rows(g, inst, addresses, values);
+    } else {
+        LLVMBasicBlockRef near = cg_new_block(g, "near"), apart = cg_new_block(g, "apart"), on = cg_new_block(g, "on");
+        LLVMBuildCondBr(g->b, are_whole(g, addresses, inst->vector), near, apart);
+        LLVMPositionBuilderAtEnd(g->b, near);
+        for (unsigned i = 0; i < inst->vector; i++) {
+            LLVMValueRef index = LLVMConstInt(g->unit->i32, (uint64_t)i * 8, false);
+            LLVMValueRef first = LLVMBuildExtractElement(g->b, addresses, index, "");
+            whole[i] = LLVMBuildLoad2(g->b, type, cg_pointer(g, first), "");
+            LLVMSetAlignment(whole[i], 4);
+        }
+        LLVMBuildBr(g->b, on);
+        LLVMPositionBuilderAtEnd(g->b, apart);
+        load_rows(g, inst, addresses, values);
+        apart = LLVMGetInsertBlock(g->b);
+        LLVMBuildBr(g->b, on);
+        LLVMPositionBuilderAtEnd(g->b, on);
+        for (unsigned i = 0; i < inst->vector; i++) {
+            LLVMValueRef both = LLVMBuildPhi(g->b, type, "");
+            LLVMAddIncoming(both, &whole[i], &near, 1);
+            LLVMAddIncoming(both, &values[i], &apart, 1);
+            values[i] = both;
+        }
     }
     for (unsigned i = 0; i < inst->vector; i++)
         cg_write(g, &inst->operands[0].elements[i], values[i]);
