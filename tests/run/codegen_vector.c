@@ -249,6 +249,44 @@ static void logic_of_masks_ends(void **unused)
     }
 }
 
+/* A block that reads its stretch in pieces asks for the next block's, if the size of blocks is known; not if it reads
+ * it in one. A warp's record is there as often as a block has warps. */
+static void next_blocks_are_fetched_ahead(void **unused)
+{
+    (void)unused;
+    static const char body[] =
+        "{ .reg .b32 %r<9>; .reg .b64 %rd<8>; .reg .f32 %f<9>;\n"
+        "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; ld.param.u64 %rd1, [in]; shl.b32 %r3, %r1, 2; shl.b32 %r4, %r2, 11;\n"
+        "or.b32 %r5, %r3, %r4; mul.wide.u32 %rd2, %r5, 4; add.s64 %rd3, %rd1, %rd2; mul.wide.u32 %rd4, %r1, 4;\n"
+        "mov.u64 %rd5, tile; add.s64 %rd5, %rd5, %rd4;\n"
+        "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3]; ld.global.v4.f32 {%f5, %f6, %f7, %f8}, [%rd3+2048];\n"
+        "add.f32 %f1, %f1, %f5; add.f32 %f2, %f2, %f6; st.shared.f32 [%rd5], %f2; bar.sync 0; ld.shared.f32 %f3, [tile];\n"
+        "add.f32 %f1, %f1, %f3; st.global.f32 [%rd3+4096], %f1; ret; }\n";
+    char text[4096];
+    snprintf(text, sizeof text,
+             ".version 8.8\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 tile[4096];\n"
+             ".visible .entry pieces(.param .u64 in) .reqntid 128, 1, 1\n%s"
+             ".visible .entry one(.param .u64 in) .reqntid 512, 1, 1\n%s.visible .entry any(.param .u64 in)\n%s",
+             body, body, body);
+    struct rig *rig = rig_open(text);
+    static const struct {
+        const char *name;
+        unsigned fetches;
+    } kernels[] = {{"pieces", 16}, {"one", 0}, {"any", 0}};
+    uint64_t bytes[3] = {0};
+    for (unsigned k = 0; k < 3; k++) {
+        char *ir = rig_text(rig, kernels[k].name, MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", false);
+        assert_int_equal(lines_with(ir, "call", "llvm.prefetch"), kernels[k].fetches);
+        const char *records = strstr(ir, "%records = alloca [");
+        assert_non_null(records);
+        bytes[k] = strtoull(strchr(records, '[') + 1, NULL, 10);
+        free(ir);
+    }
+    assert_int_equal(bytes[0] * 8, bytes[2]);
+    assert_int_equal(bytes[1] * 2, bytes[2]);
+    rig_close(rig);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chains_run_in_vectors),
@@ -256,6 +294,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(alignment_is_tested_outside_of_loops),
                                        cmocka_unit_test(numbers_of_threads_do_not_overflow),
                                        cmocka_unit_test(tiles_are_fetched_ahead),
+                                       cmocka_unit_test(next_blocks_are_fetched_ahead),
                                        cmocka_unit_test(rows_of_a_tile_share_loads),
                                        cmocka_unit_test(strides_of_parameters_are_tested),
                                        cmocka_unit_test(conversions_stay_in_vectors),

@@ -28,6 +28,7 @@
  *   moving.c      registers that depend on their own older values
  *   regions.c     kernels whose warps take turns at barriers without stacks
  *   byte_places.c addresses that a byte picks
+ *   block_steps.c how far addresses go on from block to block
  *   stack.c       functions that move the stack pointer
  *   decides.c     loads whose value says which way a lane goes, or where it accesses memory
  *   grids.c       where a kernel may have waited for the grids before it
@@ -334,6 +335,13 @@ struct mr_flow_byte_places {
 };
 bool mr_flow_byte_places_find(const struct mr_flow *flow, uint32_t block, uint32_t inst,
                               const struct mr_ptx_operand *address, struct mr_flow_byte_places *places);
+
+/* block_steps.c: how far registers go on from a block of threads to the next one along x, a guess: by register. NULL
+ * when memory is short; freed with mr_free. */
+#define MR_FLOW_BLOCK_STEP_MAX (INT64_C(1) << 31)
+#define MR_FLOW_BLOCK_STEP_ANY MR_FLOW_BLOCK_STEP_MAX /* not known */
+#define MR_FLOW_BLOCK_STEP_NONE (MR_FLOW_BLOCK_STEP_MAX + 1) /* never written */
+int64_t *mr_flow_block_steps(const struct mr_flow *flow) __attribute__((warn_unused_result));
 
 /* regions.c: whether the warps of a kernel can take turns from barrier to barrier in one call; the number of a barrier
  * in such a kernel. */

@@ -43,6 +43,7 @@ struct cg_warp {
 /* The function's PTX registers, and what is known of each and of instructions that write them. */
 struct cg_registers {
     LLVMValueRef *slots, *breaks; /* by register */
+    int64_t *block_steps; /* of a kernel whose blocks are of one size: mr_flow_block_steps(); else NULL */
     bool *loose; /* also: holds results of f32 arithmetic only, with any NaN (numbers/nan.c) */
     uint8_t *known; /* CG_NUMBER_* (numbers/numbers.h) */
     struct cg_contracted *contracted; /* by instruction (numbers/contract.h) */

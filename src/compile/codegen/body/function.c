@@ -111,9 +111,11 @@ static bool allocate(struct cg *g)
     g->parking.masks = mr_calloc(blocks, sizeof *g->parking.masks);
     g->parking.entries = mr_calloc(blocks, sizeof *g->parking.entries);
     g->parking.kept = mr_calloc(mr_bit_words((uint32_t)blocks), sizeof *g->parking.kept);
-    return g->regs.slots && g->regs.breaks && g->memory.vars && g->parking.masks && g->parking.entries &&
-           g->parking.kept && cg_nan_prepare(g) && cg_flush_prepare(g) && cg_contract_prepare(g) &&
-           cg_parameters_prepare(g);
+    bool steps = g->func->is_entry && g->func->reqntid[0] && !g->unit->request->hurry;
+    g->regs.block_steps = steps ? mr_flow_block_steps(&g->flow) : NULL;
+    return (g->regs.block_steps || !steps) && g->regs.slots && g->regs.breaks && g->memory.vars && g->parking.masks &&
+           g->parking.entries && g->parking.kept && cg_nan_prepare(g) && cg_flush_prepare(g) &&
+           cg_contract_prepare(g) && cg_parameters_prepare(g);
 }
 
 /* Lets two warps run as one, or each by itself. */
@@ -215,6 +217,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     mr_free(g.regs.slots);
     mr_free(g.regs.breaks);
     mr_free(g.regs.loose);
+    mr_free(g.regs.block_steps);
     mr_free(g.regs.known);
     mr_free(g.regs.contracted);
     mr_free(g.regs.parameters);

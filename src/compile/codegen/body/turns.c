@@ -255,6 +255,14 @@ static void start_phase(struct cg *g)
         LLVMBuildStore(g->b, i32_of(g, i == 1), regions->sums[i]);
 }
 
+/* Most warps of a block: each call touches every page of their records. */
+static uint64_t warps_of_block(const struct cg *g)
+{
+    const uint32_t *size = g->func->reqntid; /* (options may allow more than .maxntid) */
+    uint64_t threads = (uint64_t)size[0] * size[1] * size[2], warps = (threads + CG_LANES - 1) / CG_LANES;
+    return threads && warps < WARPS_MAX ? (warps + 1) / 2 * 2 : WARPS_MAX;
+}
+
 /* The head of the loop over warps, up to the place where a warp starts. */
 LLVMBasicBlockRef cg_regions_begin(struct cg *g)
 {
@@ -263,7 +271,7 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     unit->regions = true;
     if (g->launch.several)
         unit->flags |= MR_CODE_STRIDES;
-    uint64_t before = regions->bytes, warps = g->launch.several ? MR_CALL_WARPS : WARPS_MAX;
+    uint64_t before = regions->bytes, warps = g->launch.several ? MR_CALL_WARPS : warps_of_block(g);
     for (uint32_t i = 0; i < g->func->var_count; i++)
         if (is_local(g->func->vars[i]))
             regions->bytes = (regions->bytes + 255) / 256 * 256 + local_bytes(g, g->func->vars[i]);

@@ -34,7 +34,7 @@ typedef void cg_access_way(struct cg *g, struct cg_access *a);
  * mask and where all lanes run. */
 cg_access_way cg_load_uniform, cg_load_by_row, cg_load_masked, cg_load_whole, cg_store_uniform, cg_store_masked,
     cg_store_whole;
-/* Asks for what the load will read some rounds of its loop later. */
+/* Asks for what the load will read some rounds of its loop later, or in the next block of threads. */
 void cg_load_prefetch(struct cg *g, const struct cg_access *a);
 
 /* access_lanes.c: lane by lane, the address stepping or being any; all elements of a lane at once. */

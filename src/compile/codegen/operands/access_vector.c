@@ -84,12 +84,47 @@ static LLVMValueRef address_before(struct cg *g)
     return slot;
 }
 
+/* Asks for the place that lies so far behind the one that is read. */
+static void fetch_ahead(struct cg *g, const struct cg_access *a, LLVMValueRef step, unsigned locality)
+{
+    LLVMTypeRef i32 = g->unit->i32;
+    LLVMValueRef level = LLVMConstInt(i32, locality, false);
+    for (unsigned row = 0; row < g->flow.rows; row++) {
+        LLVMValueRef ahead = LLVMBuildAdd(g->b, a->address.base[row], step, "");
+        for (unsigned line = 0; line < cg_row_lanes(g) * a->bytes * a->count; line += 64) {
+            LLVMValueRef args[4] = {cg_offset_pointer(g, ahead, line), LLVMConstInt(i32, 0, false), level,
+                                    LLVMConstInt(i32, 1, false)};
+            cg_intrinsic(g, "llvm.prefetch", &g->unit->ptr, 1, args, 4);
+        }
+    }
+}
+
+/* A load outside of loops asks for what the next block of threads will read. That is worth it where a block reads its
+ * stretch of memory in several pieces: its warps have their turns one after the other, so each piece comes in parts,
+ * and the processor does not see that they are one stream. */
+#define PIECES 4
+
+static void fetch_next_block(struct cg *g, const struct cg_access *a, const struct mr_ptx_operand *address)
+{
+    const uint32_t *size = g->func->reqntid;
+    if (!g->regs.block_steps || address->kind != MR_PTX_OPERAND_REG_ADDRESS || !cg_is_far(a->inst))
+        return;
+    int64_t step = g->regs.block_steps[address->reg];
+    uint64_t piece = (uint64_t)size[0] * size[1] * size[2] * a->bytes * a->count;
+    if (step < 0 || step >= MR_FLOW_BLOCK_STEP_ANY || (uint64_t)step < PIECES * piece)
+        return;
+    fetch_ahead(g, a, LLVMConstInt(g->unit->i64, (uint64_t)step, true), TO_SECOND_LEVEL);
+}
+
 void cg_load_prefetch(struct cg *g, const struct cg_access *a)
 {
-    LLVMTypeRef i32 = g->unit->i32, i64 = g->unit->i64;
+    LLVMTypeRef i64 = g->unit->i64;
+    if (g->flow.blocks[g->now.at].loop == MR_FLOW_NONE) {
+        fetch_next_block(g, a, &a->inst->operands[1]);
+        return;
+    }
     bool turns = cg_regions_turns_in_loop(g);
-    if ((g->flow.rows > 1 && !turns) || !cg_is_far(a->inst) || g->flow.dispatched ||
-        g->flow.blocks[g->now.at].loop == MR_FLOW_NONE || (g->regions && g->launch.several))
+    if ((g->flow.rows > 1 && !turns) || !cg_is_far(a->inst) || g->flow.dispatched || (g->regions && g->launch.several))
         return; /* (where the warps of several blocks take turns, they read what lies side by side) */
     LLVMValueRef slot = cg_regions_step(g), here = a->address.base[0];
     if (!slot && turns)
@@ -99,15 +134,7 @@ void cg_load_prefetch(struct cg *g, const struct cg_access *a)
     LLVMValueRef step = LLVMBuildSub(g->b, here, LLVMBuildLoad2(g->b, i64, slot, ""), "");
     LLVMBuildStore(g->b, here, slot);
     step = LLVMBuildMul(g->b, step, LLVMConstInt(i64, turns ? 1 : PREFETCH_ROUNDS, false), "");
-    LLVMValueRef level = LLVMConstInt(i32, turns ? TO_FIRST_LEVEL : TO_SECOND_LEVEL, false);
-    for (unsigned row = 0; row < g->flow.rows; row++) {
-        LLVMValueRef ahead = LLVMBuildAdd(g->b, a->address.base[row], step, "");
-        for (unsigned line = 0; line < cg_row_lanes(g) * a->bytes * a->count; line += 64) {
-            LLVMValueRef args[4] = {cg_offset_pointer(g, ahead, line), LLVMConstInt(i32, 0, false), level,
-                                    LLVMConstInt(i32, 1, false)};
-            cg_intrinsic(g, "llvm.prefetch", &g->unit->ptr, 1, args, 4);
-        }
-    }
+    fetch_ahead(g, a, step, turns ? TO_FIRST_LEVEL : TO_SECOND_LEVEL);
 }
 
 /* One address for all lanes of a row. Rows without a lane that runs read where the first other one does. */
