@@ -17,6 +17,8 @@
  * where these are
  *         --drop-told           with --places: leave out one wait that is needed by an access that a driver can see,
  * run the rest once, look at no contents, and say which two operations nothing orders
+ *         --in-turn             with --drop-told: threads take turns, so that works come to the streams as they were
+ * drawn, and that counts as their order (not with held streams: --features)
  *         --scarce P            (only random_programs_inside) let one of the driver's allocations fail in P of 100
  * calls; they say so, and are called again
  *         --shrink              take operations out of a program that fails for as long as it still does, --seconds T
@@ -40,7 +42,7 @@ struct options {
     uint64_t from, seeds;
     int length, seconds, repeat, patience;
     unsigned features;
-    bool print, dry, drop, drop_run, drop_told, places, shrink, here;
+    bool print, dry, drop, drop_run, drop_told, in_turn, places, shrink, here;
 };
 
 static struct program program, reduced;
@@ -246,30 +248,43 @@ static bool are_atomic(const struct op *one, const struct op *other)
 
 /* Pairs that are told: those with this later operation, and whether a certain one is among them. */
 struct pairs {
-    int later, earlier_wanted, later_wanted;
-    bool found;
+    int later, earlier_wanted, later_wanted, count;
+    bool found, silent;
 };
 
 static void tell_pair(int earlier, void *data)
 {
     struct pairs *pairs = data;
-    printf(" %d-%d", earlier, pairs->later);
+    if (!pairs->silent)
+        printf(" %d-%d", earlier, pairs->later);
+    pairs->count++;
     pairs->found = pairs->found || (earlier == pairs->earlier_wanted && pairs->later == pairs->later_wanted);
 }
 
-/* All pairs of operations of the program that nothing orders, though the result depends on their order. Is this pair
- * among them? */
-static bool tell_unordered(const struct program *what, int earlier, int later)
+/* All pairs of operations of the program that nothing orders, though the result depends on their order. */
+static void find_pairs(const struct program *what, struct pairs *pairs)
 {
-    struct pairs pairs = {.earlier_wanted = earlier, .later_wanted = later};
-    printf("random: seed %llu: unordered", (unsigned long long)what->seed);
     order_begin(order, what);
-    for (pairs.later = 0; pairs.later < what->count; pairs.later++) {
-        order_races(order, pairs.later, tell_pair, &pairs);
-        order_take(order, &what->op[pairs.later], pairs.later);
+    for (pairs->later = 0; pairs->later < what->count; pairs->later++) {
+        order_races(order, pairs->later, tell_pair, pairs);
+        order_take(order, &what->op[pairs->later], pairs->later);
     }
+}
+
+/* Tells them. What orders this one? */
+static const char *tell_unordered(const struct program *what, bool in_turn, int earlier, int later)
+{
+    struct pairs pairs = {.earlier_wanted = earlier, .later_wanted = later}, all = pairs;
+    all.silent = true;
+    find_pairs(what, &all);
+    order_by_arrival = in_turn;
+    printf("random: seed %llu: unordered", (unsigned long long)what->seed);
+    find_pairs(what, &pairs);
+    order_by_arrival = false;
     printf("\n");
-    return pairs.found;
+    if (all.count > 0 && pairs.count == 0)
+        printf("random: seed %llu: the order of arrival orders all %d\n", (unsigned long long)what->seed, all.count);
+    return pairs.found ? "nothing orders" : all.found ? "arrival orders" : "a query orders";
 }
 
 /* Leaves out a needed wait, and runs the rest. If what the host touches can't be seen, the wait is one that works need.
@@ -309,10 +324,10 @@ static void drop_told(const struct options *options, struct totals *totals)
     totals->seen += run_program(&reduced, &model, false) != 0;
     alarm(0);
     take_queries(&reduced);
-    bool unordered = tell_unordered(&reduced, miss.op, wrong);
+    const char *orders = tell_unordered(&reduced, options->in_turn, miss.op, wrong);
     printf("random: seed %llu: left out %s, number %d; %s %d (%s) and %d (%s)\n", (unsigned long long)program.seed,
-           op_name(program.op[chosen].kind), chosen, unordered ? "nothing orders" : "a query orders", miss.op,
-           op_name(reduced.op[miss.op].kind), wrong, op_name(reduced.op[wrong].kind));
+           op_name(program.op[chosen].kind), chosen, orders, miss.op, op_name(reduced.op[miss.op].kind), wrong,
+           op_name(reduced.op[wrong].kind));
 }
 
 static bool one(const struct options *options, uint64_t seed, struct totals *totals)
@@ -392,6 +407,8 @@ static struct options read_options(char **argv)
             options.places = true;
         } else if (!strcmp(*at, "--drop-told")) {
             options.drop_told = true;
+        } else if (!strcmp(*at, "--in-turn")) {
+            options.in_turn = run_in_turn = true;
         } else if (!strcmp(*at, "--shrink")) {
             options.shrink = true;
         } else if (!strcmp(*at, "--here")) {

@@ -73,6 +73,14 @@ static void join(struct clock *clock, const struct clock *other)
             clock->at[i] = other->at[i];
 }
 
+bool order_by_arrival;
+
+/* Whether an operation was submitted before one that is submitted now by a thread that knows this. */
+static bool is_earlier(const struct order *order, int op, const struct clock *host)
+{
+    return order_by_arrival || order->submitted[op] <= host->at[order->thread[op]];
+}
+
 static bool covers(const struct clock *clock, const struct clock *other, int *line)
 {
     for (int i = 0; i < TIMELINES; i++) {
@@ -133,7 +141,7 @@ static void join_known(const struct order *order, struct clock *start, int last,
     unsigned seen = 0;
     for (int op = last; op >= 0 && seen != (1u << THREADS) - 1; op = chain[op]) {
         unsigned bit = 1u << order->thread[op];
-        if ((seen & bit) || order->submitted[op] > host->at[order->thread[op]] || (solid && is_slight(order->kind[op])))
+        if ((seen & bit) || !is_earlier(order, op, host) || (solid && is_slight(order->kind[op])))
             continue;
         seen |= bit;
         join(start, &order->after[op]);
@@ -166,8 +174,8 @@ static void join_legacy(const struct order *order, struct clock *start, const st
     unsigned seen = 0;
     for (int op = order->stream[stream->device].last; op >= 0 && seen != (1u << THREADS) - 1; op = order->before[op]) {
         unsigned bit = 1u << order->thread[op];
-        if ((seen & bit) || order->submitted[op] > host->at[order->thread[op]] || is_slight(order->kind[op]) ||
-            stream->made == 0 || order->after[op].at[stream->maker] < stream->made)
+        if ((seen & bit) || !is_earlier(order, op, host) || is_slight(order->kind[op]) || stream->made == 0 ||
+            order->after[op].at[stream->maker] < stream->made)
             continue;
         seen |= bit;
         join(start, &order->after[op]);

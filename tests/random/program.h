@@ -182,6 +182,9 @@ struct miss {
     char what[64];
 };
 
+/* Work in one stream counts as ordered as it was submitted, whether or not the threads are ordered that submit it. */
+extern bool order_by_arrival;
+
 struct order;
 struct order *order_new(void);
 void order_begin(struct order *order, const struct program *program);

@@ -22,6 +22,8 @@ uint64_t mr_alloc_live(void) __attribute__((weak));
 unsigned run_scarce;
 _Atomic unsigned long run_scarce_failures;
 bool run_saw[OPS];
+bool run_in_turn;
+static _Atomic int turn; /* the operation that is next; observers don't see what threads tell each other by it */
 struct run *run_current;
 static int devices;
 static _Thread_local int current = -1;
@@ -544,12 +546,15 @@ static void *run_thread(void *data)
     for (int i = 0; i < run->program->count; i++) {
         if (run->program->op[i].thread != part->thread)
             continue;
+        while (run_in_turn && atomic_load(&turn) != i)
+            sched_yield();
         atomic_store_explicit(&run->at[part->thread], i, memory_order_relaxed);
         CUresult status = run_scarce           ? step_scarce(run, i, &dice)
                           : run_program_number ? run_from_place(step, run, i)
                                                : step(run, i);
         if (status != CUDA_SUCCESS)
             (void)run_ok(run, i, op_name(run->program->op[i].kind), status);
+        atomic_store(&turn, i + 1);
     }
 #ifdef RANDOM_RUNTIME
     (void)run_ok(run, -1, "cudaGetLastError at the end of a thread", (CUresult)cudaGetLastError());
@@ -608,6 +613,7 @@ int run_program(const struct program *program, const struct model *model, bool l
 {
     static struct run run;
     memset(run_saw, 0, sizeof run_saw);
+    atomic_store(&turn, 0);
     struct part parts[THREADS];
     pthread_t threads[THREADS];
     memset(&run, 0, sizeof run);

@@ -57,6 +57,7 @@ struct run {
 };
 
 extern bool run_saw[OPS];               /* which queries of the program that was run last said that all is done */
+extern bool run_in_turn; /* an operation begins when the one before it in the program is back, on whatever thread */
 extern struct run *run_current;         /* what is being run, for the watchdog */
 extern CUcontext run_context[DEVICES];
 extern CUfunction run_kernel[DEVICES][3];
