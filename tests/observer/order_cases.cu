@@ -3,6 +3,8 @@
  * order_cases NAME [mended]. What each one is found guilty of stands in test_order_cases.py. */
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -95,6 +97,41 @@ static void recorded()
     launch(false, one, fill, a, 1);
     CHECK(cudaEventRecord(event, one));
     launch(true, one, hasty, b, (const int *)a);
+}
+
+/* The same by an event of another process, none of which takes the time. */
+static const char *handle_text;
+
+static void opened()
+{
+    cudaIpcEventHandle_t handle;
+    cudaEvent_t event;
+    for (size_t i = 0; i < sizeof handle; i++)
+        std::sscanf(handle_text + 2 * i, "%2hhx", reinterpret_cast<unsigned char *>(&handle) + i);
+    CHECK(cudaIpcOpenEventHandle(&event, handle));
+    launch(false, one, fill, a, 1);
+    CHECK(cudaEventRecord(event, one));
+    launch(true, one, mended ? patient : hasty, b, (const int *)a);
+}
+
+static void lent()
+{
+    cudaIpcEventHandle_t handle;
+    cudaEvent_t event;
+    char text[2 * sizeof handle + 1];
+    CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess));
+    CHECK(cudaIpcGetEventHandle(&handle, event));
+    for (size_t i = 0; i < sizeof handle; i++)
+        std::snprintf(text + 2 * i, 3, "%02x", reinterpret_cast<unsigned char *>(&handle)[i]);
+    pid_t child = fork();
+    if (child == 0) {
+        std::freopen("/dev/null", "w", stdout);
+        execl("/proc/self/exe", "order_cases", "opened", mended ? "mended" : "lacking", text, nullptr);
+        _exit(3);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) != child);
+    CHECK(status);
 }
 
 /* So does a wait for another stream that has waited for the first one; a wait for anything else doesn't, not even one
@@ -229,9 +266,10 @@ static void value_chain()
 
 int main(int count, char **words)
 {
-    static const one_case cases[] = {{"early", early}, {"recorded", recorded}, {"waited", waited}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
+    static const one_case cases[] = {{"early", early}, {"recorded", recorded}, {"lent", lent}, {"opened", opened}, {"waited", waited}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
                  {"value_later", value_later}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}};
-    mended = count > 2;
+    mended = count > 2 && std::strcmp(words[2], "mended") == 0;
+    handle_text = count > 3 ? words[3] : nullptr;
     CHECK(cudaMalloc(&a, COUNT * sizeof(int)));
     CHECK(cudaMalloc(&b, COUNT * sizeof(int)));
     CHECK(cudaMalloc(&c, COUNT * sizeof(int)));

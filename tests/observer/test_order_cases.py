@@ -19,6 +19,7 @@ SYNCHRONISE = "cudaGridDependencySynchronize"
 CASES = {
     "early": [("hasty", "reads", "fill", "writes", SYNCHRONISE)],
     "recorded": [("hasty", "reads", "fill", "writes", SYNCHRONISE)],
+    "lent": [("hasty", "reads", "fill", "writes", SYNCHRONISE)],
     "waited": [("hasty", "reads", "fill", "writes", SYNCHRONISE)],
     "never": [("waits_never", "reads", "fill", "writes", SYNCHRONISE)],
     "third": [("waits_never", "writes", "patient", "reads", SYNCHRONISE)],

@@ -90,7 +90,8 @@ struct obs_driver {
 extern struct obs_driver obs_driver;
 
 /* Families, one file for each. */
-void obs_event_made_leave(struct obs_call *call);          /* order_event.c */
+void obs_event_made_leave(struct obs_call *call); /* order_event.c */
+void obs_event_opened_leave(struct obs_call *call);
 void obs_record_leave(struct obs_call *call);              /* order_event.c */
 void obs_wait_leave(struct obs_call *call);
 void obs_event_enter(struct obs_call *call);

@@ -105,6 +105,7 @@ const struct obs_family obs_families[MR_CALL_COUNT] = {
     WORK(cuMemcpy3DBatchAsync_v2, hStream),
 
     ROW(cuEventCreate, .leave = obs_event_made_leave),
+    ROW(cuIpcOpenEventHandle, .leave = obs_event_opened_leave),
     RECORD(cuEventRecord),
     RECORD(cuEventRecordWithFlags),
     ROW(cuStreamWaitEvent, .leave = obs_wait_leave, .stream = AT(cuStreamWaitEvent, hStream),

@@ -3,14 +3,26 @@
  * (order_call.h). */
 #include "libs/observer/order_call.h"
 
+static void made(CUevent handle, bool untimed)
+{
+    obs_order_lock();
+    struct obs_event *event = obs_event_find((uint64_t)(uintptr_t)handle, true);
+    if (event)
+        event->untimed = untimed;
+    obs_order_unlock();
+}
+
 void obs_event_made_leave(struct obs_call *call)
 {
     const struct mr_params_cuEventCreate *params = call->call->params;
-    obs_order_lock();
-    struct obs_event *event = obs_event_find((uint64_t)(uintptr_t)*params->phEvent, true);
-    if (event)
-        event->untimed = (params->Flags & CU_EVENT_DISABLE_TIMING) != 0;
-    obs_order_unlock();
+    made(*params->phEvent, (params->Flags & CU_EVENT_DISABLE_TIMING) != 0);
+}
+
+/* Events that processes share take no time. */
+void obs_event_opened_leave(struct obs_call *call)
+{
+    const struct mr_params_cuIpcOpenEventHandle *params = call->call->params;
+    made(*params->phEvent, true);
 }
 
 /* An event stands for what its latest recording stood for; never recorded, for nothing. */
