@@ -23,7 +23,7 @@
 static unsigned seed = 7;
 
 /* From 0 to n - 1. */
-static int draw(int n)
+static inline int draw(int n)
 {
     seed = seed * 1664525u + 1013904223u;
     return (int)((seed >> 9) % (unsigned)n);

@@ -4,6 +4,10 @@
 are on the machine: each enumerator's value, each type's size and each function's parameters.
 
     headers.py OUR_INCLUDE_FOLDER LIBRARY HEADER…
+
+NVIDIA's are looked for in the toolkit. Of a library that the toolkit hasn't, they are in the folder that
+LIBRARY_HEADER_FOLDER names (CUDNN_HEADER_FOLDER: PyPI's package nvidia-cudnn-cu13 has it); what they include of CUDA is
+taken from ours. Where NVIDIA's have an older version, ours may have more; a newer version is not compared.
 """
 
 import os
@@ -44,9 +48,13 @@ def states_of_kernels(folder):
     return wrong
 
 
-def read(folder, header, prefix):
+def include(folders):
+    return [f"-I{folder}" for folder in folders]
+
+
+def read(folders, header, prefix):
     """The header as the C++ preprocessor leaves it: only the parts of headers whose name begins with the prefix."""
-    text = subprocess.run(["g++", "-E", "-x", "c++", "-I", folder, "-"], input=f"#include <{header}>\n", text=True, check=True,
+    text = subprocess.run(["g++", "-E", "-x", "c++", *include(folders), "-"], input=f"#include <{header}>\n", text=True, check=True,
                           capture_output=True).stdout
     kept, own = [], False
     for line in text.splitlines():
@@ -85,18 +93,37 @@ def types(text, prefix):
     return re.findall(rf"\}}\s*({prefix}\w+)\s*;", text)
 
 
-def answers(folder, header, names, sizes):
+def answers(folders, header, names, sizes):
     """What a program prints of the names."""
     lines = [f"#include <{header}>", "#include <stdio.h>", "int main() {"]
     lines += [f'printf("{n} %lld\\n", (long long)({n}));' for n in names]
     lines += [f'printf("{n} %zu\\n", sizeof({n}));' for n in sizes]
     with tempfile.TemporaryDirectory() as room:
         program = Path(room) / "probe"
-        subprocess.run(["g++", "-w", "-x", "c++", "-I", folder, "-", "-o", program], input="\n".join(lines + ["}"]), text=True, check=True)
+        subprocess.run(["g++", "-w", "-x", "c++", *include(folders), "-", "-o", program], input="\n".join(lines + ["}"]), text=True, check=True)
         return subprocess.run([program], text=True, check=True, capture_output=True).stdout.splitlines()
 
 
+def numbers(folders, header, prefix):
+    """The headers' macros that are numbers."""
+    text = subprocess.run(["g++", "-E", "-dM", "-x", "c++", *include(folders), "-"], input=f"#include <{header}>\n", text=True, check=True,
+                          capture_output=True).stdout
+    return dict(re.findall(rf"^#define ({prefix.upper()}_\w+) (\d+)$", text, re.M))
+
+
+def version(numbers_of_header, prefix):
+    """As a list to compare by; empty where the header doesn't tell."""
+    names = [f"{prefix.upper()}_{part}" for part in ("MAJOR", "MINOR", "PATCHLEVEL")]
+    return [int(numbers_of_header[name]) for name in names if name in numbers_of_header]
+
+
 def compare(ours, theirs, header, prefix):
+    """Complaints about our header (ours and theirs: the folders to look in) beside NVIDIA's."""
+    have_numbers, want_numbers = numbers(ours, header, prefix), numbers(theirs, header, prefix)
+    have_version, want_version = version(have_numbers, prefix), version(want_numbers, prefix)
+    if want_version > have_version:
+        print(f"{header}: NVIDIA's has version {want_version}, ours {have_version}: not compared")
+        return []
     mine, other = read(ours, header, prefix), read(theirs, header, prefix)
     wrong = []
     have, want = functions(mine, prefix), functions(other, prefix)
@@ -105,28 +132,36 @@ def compare(ours, theirs, header, prefix):
             wrong.append(f"{header}: {name} is missing")
         elif have[name] != want[name]:
             wrong.append(f"{header}: {name} has {have[name]}, NVIDIA's {want[name]}")
-    wrong += [f"{header}: {name} is not NVIDIA's" for name in have if name not in want]
     names, sizes = enumerators(other), types(other, prefix)
+    if want_version == have_version:
+        wrong += [f"{header}: {name} is not NVIDIA's" for name in have if name not in want]
+        wrong += [f"{header}: {name} is {have_numbers.get(name)}, NVIDIA's {value}" for name, value in want_numbers.items()
+                  if have_numbers.get(name) != value]
+    else:  # there may be more knobs
+        names = [name for name in names if not re.search("_COUNTS?$", name)]
     wrong += [f"{header}: {name} is missing" for name in set(names) - set(enumerators(mine))]
     wrong += [f"{header}: {name} is missing" for name in set(sizes) - set(types(mine, prefix))]
     if not wrong:
         for a, b in zip(answers(ours, header, names, sizes), answers(theirs, header, names, sizes)):
             if a != b:
                 wrong.append(f"{header}: {a}, NVIDIA's {b}")
-    print(f"{header}: {len(want)} functions, {len(names)} enumerators, {len(sizes)} types compared")
+    print(f"{header}: {len(functions(other, prefix))} functions, {len(names)} enumerators, {len(sizes)} types compared")
     return wrong
 
 
 def main(argv):
     ours, library, headers = argv[1], argv[2], argv[3:]
     prefix = "cublas" if library == "cublasLt" else library  # it is in the names of headers, functions and types
-    theirs = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"
+    toolkit = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"
+    own = os.environ.get(f"{library.upper()}_HEADER_FOLDER")
     wrong = states_of_kernels(ours) if library == "curand" else []
     for header in headers:
         wrong += compile_alone(ours, header)
-        version = re.search(r"define CUDA_VERSION 13", (theirs / "cuda.h").read_text()) if (theirs / header).exists() else None
-        if version and not wrong:
-            wrong += compare(ours, theirs, header, prefix)
+        if own and not wrong:
+            wrong += compare([ours], [own, ours], header, prefix)
+        elif not own and (toolkit / header).exists() and not wrong:
+            if re.search(r"define CUDA_VERSION 13", (toolkit / "cuda.h").read_text()):
+                wrong += compare([ours], [toolkit], header, prefix)
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -22,7 +22,7 @@ size_t mr_attribute_size(cudnnBackendAttributeType_t type)
     case CUDNN_TYPE_FRACTION:
         return sizeof(cudnnFraction_t);
     default:
-        return type <= CUDNN_TYPE_MOE_GROUPED_MATMUL_MODE ? 4 : 0;
+        return type <= CUDNN_TYPE_OPERATIONGRAPH_MODE ? 4 : 0;
     }
 }
 

@@ -8,7 +8,7 @@
 #include "libs/cudnn/graph.h"
 #include "libs/cudnn/plan_text.h"
 
-/* Which names an attribute of a descriptor's type may have: hundreds, one after the other. */
+/* Which names an attribute of a descriptor's type may have: hundreds, mostly one after the other. */
 static const struct {
     int type, first, last;
 } names[] = {
@@ -25,16 +25,18 @@ static const struct {
     {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, 750, 758},
     {CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR, 770, 774},
     {CUDNN_BACKEND_OPERATION_BN_FINALIZE_STATISTICS_DESCRIPTOR, 780, 796},
-    {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, 800, 804},
-    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, 900, 913},
-    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, 1000, 1012},
+    {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, 800, 806},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, 900, 910},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, 913, 914},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, 1000, 1003},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, 1010, 1012},
     {CUDNN_BACKEND_LAYOUT_INFO_DESCRIPTOR, 1100, 1101},
     {CUDNN_BACKEND_KNOB_INFO_DESCRIPTOR, 1200, 1203},
     {CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1300, 1308},
     {CUDNN_BACKEND_MATMUL_DESCRIPTOR, 1500, 1503},
     {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, 1520, 1527},
     {CUDNN_BACKEND_REDUCTION_DESCRIPTOR, 1600, 1602},
-    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, 1610, 1612},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, 1610, 1613},
     {CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR, 1620, 1630},
     {CUDNN_BACKEND_RESAMPLE_DESCRIPTOR, 1700, 1708},
     {CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR, 1710, 1716},
@@ -44,7 +46,7 @@ static const struct {
     {CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR, 1950, 1953},
     {CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR, 2000, 2014},
     {CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR, 2100, 2110},
-    {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, 2200, 2201},
+    {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, 2200, 2202},
     {CUDNN_BACKEND_OPERATION_EXPAND_BAND_MATRIX_DESCRIPTOR, 2250, 2257},
     {CUDNN_BACKEND_OPERATION_CONTRACT_BAND_MATRIX_DESCRIPTOR, 2270, 2276},
     {CUDNN_BACKEND_RNG_DESCRIPTOR, 2300, 2305},
@@ -53,17 +55,42 @@ static const struct {
     {CUDNN_BACKEND_OPERATION_BLOCK_SCALE_QUANTIZE_DESCRIPTOR, 2500, 2504},
     {CUDNN_BACKEND_OPERATION_BLOCK_SCALE_DEQUANTIZE_DESCRIPTOR, 2600, 2605},
     {CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, 2700, 2702},
-    {CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, 2800, 2810},
-    {CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR, 2851, 2862},
+    {CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, 2800, 2829},
+    {CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR, 2851, 2869},
     {CUDNN_BACKEND_OPERATION_MOE_GROUPED_MATMUL_DESCRIPTOR, 2900, 2908},
+    {CUDNN_BACKEND_OPERATION_MOE_GROUPED_MATMUL_BWD_DESCRIPTOR, 2951, 2955},
+    {CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR, 3000, 3009},
+    {CUDNN_BACKEND_OPERATION_SOFTMAX_DESCRIPTOR, 3100, 3105},
+    {CUDNN_BACKEND_OPERATION_TRANSPOSE_DESCRIPTOR, 3200, 3202},
+    {CUDNN_BACKEND_OPERATION_SLICE_DESCRIPTOR, 3300, 3304},
+    {CUDNN_BACKEND_OPERATION_ROPE_FWD_DESCRIPTOR, 3400, 3404},
+    {CUDNN_BACKEND_OPERATION_ROPE_BWD_DESCRIPTOR, 3410, 3414},
 };
 
 static bool has_name(cudnnBackendDescriptorType_t type, cudnnBackendAttributeName_t name)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].type == (int)type)
-            return (int)name >= names[i].first && (int)name <= names[i].last;
+        if (names[i].type == (int)type && (int)name >= names[i].first && (int)name <= names[i].last)
+            return true;
     return false;
+}
+
+/* Attributes of operations and tensors that are done without them. To leave such an attribute out of account would
+ * give other results, so it can't be set. (Attributes of operations that can't be done at all are kept: the graph
+ * refuses the operation.) */
+static bool is_refused(cudnnBackendAttributeName_t name)
+{
+    switch ((int)name) {
+    case CUDNN_ATTR_TENSOR_CONSTANT_VALUE:
+    case CUDNN_ATTR_TENSOR_RAGGED_OFFSET_MULTIPLIER:
+    case CUDNN_ATTR_OPERATION_REDUCTION_GROUP_OFFSET_DESC:
+    case CUDNN_ATTR_VARIANT_PACK_OVERRIDE_UNIQUE_IDS:
+    case CUDNN_ATTR_VARIANT_PACK_OVERRIDE_SHAPES:
+    case CUDNN_ATTR_VARIANT_PACK_OVERRIDE_STRIDES:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* ---- the life of a descriptor ---- */
@@ -82,7 +109,7 @@ cudnnStatus_t mr_cudnn_BackendCreateDescriptor(const struct mr_form *form, cudnn
                                                cudnnBackendDescriptor_t *descriptor)
 {
     MR_POINTER(descriptor);
-    MR_WANT(descriptorType <= CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR, CUDNN_STATUS_ALLOC_FAILED,
+    MR_WANT(descriptorType <= CUDNN_BACKEND_OPERATION_ROPE_BWD_DESCRIPTOR, CUDNN_STATUS_ALLOC_FAILED,
             "there is no descriptor of type %d", (int)descriptorType);
     return create(form, descriptorType, (struct mr_descriptor **)descriptor);
 }
@@ -162,6 +189,8 @@ cudnnStatus_t mr_cudnn_BackendSetAttribute(const struct mr_form *form, cudnnBack
             (int)d->type, (int)attributeName);
     MR_WANT(mr_attribute_size(attributeType), CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE,
             "there are no attributes of type %d", (int)attributeType);
+    MR_WANT(!is_refused(attributeName), CUDNN_STATUS_NOT_SUPPORTED, "attribute %d is not supported",
+            (int)attributeName);
     if (d->type == CUDNN_BACKEND_TENSOR_DESCRIPTOR)
         MR_STEP(check_of_tensor(form, attributeName, attributeType, elementCount));
     MR_STEP(check_of_several(form, attributeName, attributeType));
@@ -263,8 +292,11 @@ static cudnnStatus_t check_tensor(const struct mr_form *form, const struct mr_de
     return CUDNN_STATUS_SUCCESS;
 }
 
+/* A graph's mode is not looked at: it tells a program's library which engines suit, and there is one for all. */
 static cudnnStatus_t check_graph(const struct mr_form *form, const struct mr_descriptor *d)
 {
+    MR_WANT(!mr_attribute_number(d, CUDNN_ATTR_OPERATIONGRAPH_IS_OVERRIDE_SHAPE_ENABLED, 0), CUDNN_STATUS_NOT_SUPPORTED,
+            "graphs whose tensors get other dimensions at each execution are not supported");
     const struct mr_attribute *ops = mr_attribute_of(d, CUDNN_ATTR_OPERATIONGRAPH_OPS);
     for (int64_t i = 0; i < ops->count; i++) {
         const struct mr_descriptor *op = ((struct mr_descriptor *const *)ops->elements)[i];
@@ -337,6 +369,11 @@ cudnnStatus_t mr_cudnn_BackendFinalize(const struct mr_form *form, cudnnBackendD
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
         MR_STEP(check_graph(form, d));
         break;
+    case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:
+        MR_WANT(mr_attribute_number(d, CUDNN_ATTR_OPERATION_RESHAPE_MODE, CUDNN_RESHAPE_VIEW_ONLY) ==
+                    CUDNN_RESHAPE_VIEW_ONLY,
+                CUDNN_STATUS_NOT_SUPPORTED, "reshapes that move elements (mode LOGICAL) are not supported");
+        break;
     case CUDNN_BACKEND_ENGINE_DESCRIPTOR: {
         const struct mr_descriptor *graph = mr_attribute_descriptor(d, CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
         MR_WANT(graph && graph->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "the engine's graph is not final");
@@ -388,6 +425,8 @@ static cudnnStatus_t give_config(const struct mr_form *form, const struct mr_des
     return CUDNN_STATUS_SUCCESS;
 }
 
+enum { WORKSPACE = 0 }; /* bytes for any plan: plans have memory of their own (block.h) */
+
 /* Numbers that are not set, but follow from those that are. */
 static bool number_of(cudnnBackendAttributeName_t name, int64_t *number)
 {
@@ -395,7 +434,9 @@ static bool number_of(cudnnBackendAttributeName_t name, int64_t *number)
     case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
         *number = 1;
         return true;
-    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: /* plans have memory of their own: block.h */
+    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
+        *number = WORKSPACE;
+        return true;
     case CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED:
         *number = 0;
         return true;
@@ -464,16 +505,34 @@ cudnnStatus_t mr_cudnn_BackendGetAttribute(const struct mr_form *form, cudnnBack
     return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t mr_cudnn_BackendExecute(const struct mr_form *form, cudnnHandle_t handle,
-                                      cudnnBackendDescriptor_t executionPlan, cudnnBackendDescriptor_t variantPack)
+/* The handle, plan and variant pack of a call that executes a plan, or asks what that takes. */
+static cudnnStatus_t check_execution(const struct mr_form *form, cudnnHandle_t handle,
+                                     const struct mr_descriptor *executionPlan, const struct mr_descriptor *variantPack)
 {
-    const struct mr_descriptor *plan = executionPlan, *pack = variantPack;
     MR_STEP(mr_dnn_enter(form->name, handle));
     MR_POINTER(executionPlan);
     MR_POINTER(variantPack);
-    MR_WANT(plan->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
-                pack->type == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
+    MR_WANT(executionPlan->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
+                variantPack->type == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
             CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "a plan and a variant pack are wanted");
-    MR_WANT(plan->is_final && pack->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "a descriptor is not final");
-    return mr_plan_execute(form->name, handle, plan->plan, pack);
+    MR_WANT(executionPlan->is_final && variantPack->is_final, CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED,
+            "a descriptor is not final");
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t mr_cudnn_GetExecutionPlanWorkspaceSize(const struct mr_form *form, cudnnHandle_t handle,
+                                                     cudnnBackendDescriptor_t executionPlan,
+                                                     cudnnBackendDescriptor_t variantPack, size_t *workspaceSizeInBytes)
+{
+    MR_STEP(check_execution(form, handle, executionPlan, variantPack));
+    MR_POINTER(workspaceSizeInBytes);
+    *workspaceSizeInBytes = WORKSPACE;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t mr_cudnn_BackendExecute(const struct mr_form *form, cudnnHandle_t handle,
+                                      cudnnBackendDescriptor_t executionPlan, cudnnBackendDescriptor_t variantPack)
+{
+    MR_STEP(check_execution(form, handle, executionPlan, variantPack));
+    return mr_plan_execute(form->name, handle, ((const struct mr_descriptor *)executionPlan)->plan, variantPack);
 }

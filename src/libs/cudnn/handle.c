@@ -179,6 +179,12 @@ cudnnStatus_t mr_cudnn_AdvVersionCheck(const struct mr_form *form)
     return CUDNN_STATUS_SUCCESS;
 }
 
+cudnnStatus_t mr_cudnn_SubquadraticOpsVersionCheck(const struct mr_form *form)
+{
+    (void)form;
+    return CUDNN_STATUS_SUCCESS;
+}
+
 /* ---- errors ---- */
 
 const char *mr_cudnn_GetErrorString(const struct mr_form *form, cudnnStatus_t status)
