@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's wheel from PyPI: its own kernels are machine code and can't run, and all else does: streams, events,
-copies, graphs, products by cuBLAS, convolutions by cuDNN, and functions that torch.compile makes kernels of, through
-Triton. A transformer and a module with an optimiser train in such functions; each step agrees with the CPU's."""
+copies, graphs, products by cuBLAS, convolutions and recurrent networks by cuDNN, and functions that torch.compile
+makes kernels of, through Triton. A transformer and a module with an optimiser train in such functions; each step agrees
+with the CPU's."""
 
 import torch
 import torch._inductor.config
@@ -59,6 +60,24 @@ def libraries():
     a = torch.randn(4, 30, 20)
     near("batched products", torch.bmm(a.cuda(), a.transpose(1, 2).cuda()), torch.bmm(a, a.transpose(1, 2)))
     near("a kernel by NVRTC", torch.special.bessel_j0(a.cuda()), torch.special.bessel_j0(a))
+
+
+def recurrent():
+    """cuDNN's networks with their gradients. (With batch_first a kernel of PyTorch's turns the input.)"""
+    for kind in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
+        for options in ({}, {"bidirectional": True}, {"bias": False}):
+            name = f"{kind.__name__} {options}"
+            host, device = (kind(6, 8, num_layers=2, **options) for _ in range(2))
+            device.load_state_dict(host.state_dict())
+            device = device.cuda()
+            x = torch.randn(5, 4, 6)
+            wanted, got = host(x)[0], device(x.cuda())[0]
+            near(name, got.detach(), wanted.detach(), 1e-5)
+            above = torch.randn_like(wanted)
+            wanted.backward(above)
+            got.backward(above.cuda())
+            for of_host, of_device in zip(host.parameters(), device.parameters()):
+                near(f"gradient of {name}", of_device.grad, of_host.grad)
 
 
 def functions():
@@ -166,7 +185,7 @@ def refused():
 
 assert torch.cuda.is_available()
 print(torch.__version__, torch.cuda.get_device_name(), torch.cuda.get_device_capability())
-for part in (streams, libraries, refused, functions, module, transformer):
+for part in (streams, libraries, recurrent, refused, functions, module, transformer):
     part()
     print(part.__name__, "is right", flush=True)
 print("all is right")

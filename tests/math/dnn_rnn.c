@@ -300,9 +300,15 @@ static void find_weights(const struct run *r, const char *weights)
         for (int pseudo = 0; pseudo < c.layers * directions(); pseudo++)
             for (int line = 0; line < 2 * gates(); line++) {
                 void *at[2];
+                void *alone[2];
                 int n[2], dims[2][3] = {{0}}, strides[3];
                 cudnnDataType_t type;
+                OK(cudnnGetRNNWeightParams(handle, r->rnn, pseudo, r->weights, weights, line, m, &alone[0], NULL,
+                                           NULL));
+                OK(cudnnGetRNNWeightParams(handle, r->rnn, pseudo, r->weights, weights, line, NULL, NULL, b,
+                                           &alone[1]));
                 OK(cudnnGetRNNWeightParams(handle, r->rnn, pseudo, r->weights, weights, line, m, &at[0], b, &at[1]));
+                CHECK(alone[0] == at[0] && alone[1] == at[1]);
                 OK(cudnnGetTensorNdDescriptor(m, 3, &type, &n[0], dims[0], strides));
                 OK(cudnnGetTensorNdDescriptor(b, 3, &type, &n[1], dims[1], strides));
                 CHECK(n[0] == (c.skip && pseudo < directions() && line < gates() ? 0 : 3));

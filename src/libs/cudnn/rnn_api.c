@@ -207,11 +207,14 @@ cudnnStatus_t mr_cudnn_GetRNNWeightSpaceSize(const struct mr_form *form, cudnnHa
 }
 
 /* A part of the weights, as a tensor of three dimensions; a tensor of none, and NULL, for a part that isn't there
- * (`at` < 0). The place
- * is only computed: a program may ask with NULL for where the parts begin. */
+ * (`at` < 0). The place is only computed: a program may ask with NULL for where the parts begin. Without a tensor
+ * nothing is told: a program may ask for the matrix or the bias alone. */
 static void tell_part(const struct mr_rnn_shape *s, const void *weights, int64_t at, int64_t rows, int64_t columns,
-                      struct mr_tensor *t, void **address)
+                      cudnnTensorDescriptor_t tensor, void **address)
 {
+    if (!tensor)
+        return;
+    struct mr_tensor *t = &tensor->t;
     *t = (struct mr_tensor){.type = s->type};
     *address = NULL;
     if (at < 0)
@@ -231,10 +234,8 @@ cudnnStatus_t mr_cudnn_GetRNNWeightParams(const struct mr_form *form, cudnnHandl
 {
     MR_STEP(mr_dnn_enter(form->name, handle));
     WANT_SET(rnnDesc);
-    MR_POINTER(mDesc);
-    MR_POINTER(mAddr);
-    MR_POINTER(bDesc);
-    MR_POINTER(bAddr);
+    MR_WANT(!mDesc == !mAddr && !bDesc == !bAddr, CUDNN_STATUS_BAD_PARAM,
+            "a descriptor goes together with an address, for the matrix and for the bias");
     const struct mr_rnn_shape *s = &rnnDesc->shape;
     int64_t directions = mr_rnn_directions(s), gates = mr_rnn_gates(s), gate = linLayerID % gates;
     bool of_state = linLayerID >= gates, projection = s->mode == CUDNN_LSTM && linLayerID == 2 * gates;
@@ -247,9 +248,8 @@ cudnnStatus_t mr_cudnn_GetRNNWeightParams(const struct mr_form *form, cudnnHandl
     int64_t columns = of_state ? s->hidden : mr_rnn_input(s, pseudoLayer / directions);
     int64_t matrix = projection ? -1 : mr_rnn_matrix_at(s, pseudoLayer, of_state);
     int64_t bias = projection ? -1 : mr_rnn_bias_at(s, pseudoLayer, of_state);
-    tell_part(s, weightSpace, matrix < 0 ? -1 : matrix + gate * s->hidden * columns, s->hidden, columns, &mDesc->t,
-              mAddr);
-    tell_part(s, weightSpace, bias < 0 ? -1 : bias + gate * s->hidden, s->hidden, 1, &bDesc->t, bAddr);
+    tell_part(s, weightSpace, matrix < 0 ? -1 : matrix + gate * s->hidden * columns, s->hidden, columns, mDesc, mAddr);
+    tell_part(s, weightSpace, bias < 0 ? -1 : bias + gate * s->hidden, s->hidden, 1, bDesc, bAddr);
     return CUDNN_STATUS_SUCCESS;
 }
 
