@@ -533,6 +533,19 @@ static void refusals(void)
     CHECK(SET(CUDNN_LSTM, CUDNN_LINEAR_INPUT, 3, 0, 0) == CUDNN_STATUS_BAD_PARAM);
     OK(SET(CUDNN_GRU, CUDNN_LINEAR_INPUT, 3, 4, 4));
     CHECK(cudnnRNNSetClip_v9(rnn, CUDNN_RNN_CLIP_MINMAX, -1, 1) == CUDNN_STATUS_BAD_PARAM);
+    /* The place of a part needs its descriptor, as on hardware, whose library crashes on a descriptor without a place.
+     */
+    cudnnTensorDescriptor_t part;
+    void *at = &size;
+    OK(cudnnCreateTensorDescriptor(&part));
+    OK(cudnnGetRNNWeightSpaceSize(handle, rnn, &size));
+    CHECK(cudnnGetRNNWeightParams(handle, rnn, 0, size, NULL, 0, NULL, &at, part, &at) == CUDNN_STATUS_BAD_PARAM);
+    CHECK(cudnnGetRNNWeightParams(handle, rnn, 0, size, NULL, 0, part, &at, NULL, &at) == CUDNN_STATUS_BAD_PARAM);
+    CHECK(cudnnGetRNNWeightParams(handle, rnn, 0, size, NULL, 0, part, NULL, part, &at) == CUDNN_STATUS_BAD_PARAM);
+    CHECK(cudnnGetRNNWeightParams(handle, rnn, 0, size, NULL, 0, part, &at, part, NULL) == CUDNN_STATUS_BAD_PARAM);
+    CHECK(at == &size);
+    OK(cudnnGetRNNWeightParams(handle, rnn, 0, size, NULL, 0, NULL, NULL, NULL, NULL));
+    OK(cudnnDestroyTensorDescriptor(part));
     OK(cudnnCreateRNNDataDescriptor(&data));
     CHECK(cudnnSetRNNDataDescriptor(data, CUDNN_DATA_FLOAT, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, 2, 2, 3, lengths,
                                     NULL) == CUDNN_STATUS_BAD_PARAM);
