@@ -15,6 +15,8 @@ enum { COUNT = 256 };
 static bool mended;
 static int *a, *b, *c, *word, *pinned;
 static cudaStream_t one, two;
+static cudaGraph_t captured;
+static cudaGraphExec_t exec;
 
 __global__ void fill(int *to, int value)
 {
@@ -223,6 +225,75 @@ static void value_later()
         CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, 1, 0));
 }
 
+/* A wait of a graph's: for a value that another stream writes, before the launch or behind it. What comes after the
+ * graph comes after the wait, too. */
+static void graph_value(bool is_late)
+{
+    auto write = [] {
+        if (!mended)
+            CHECK(cuStreamWriteValue32(two, (CUdeviceptr)word, 1, 0));
+        fill<<<1, COUNT, 0, two>>>(a, 1);
+        if (mended)
+            CHECK(cuStreamWriteValue32(two, (CUdeviceptr)word, 1, 0));
+    };
+    CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+    CHECK(cuStreamWaitValue32(one, (CUdeviceptr)word, 1, CU_STREAM_WAIT_VALUE_GEQ));
+    waits_never<<<1, COUNT, 0, one>>>(b, a);
+    CHECK(cudaStreamEndCapture(one, &captured));
+    CHECK(cudaGraphInstantiate(&exec, captured, 0));
+    if (!is_late)
+        write();
+    CHECK(cudaGraphLaunch(exec, one));
+    if (is_late)
+        write();
+    if (mended)
+        waits_never<<<1, COUNT, 0, one>>>(c, a);
+}
+
+static void graph_value_before()
+{
+    graph_value(false);
+}
+
+static void graph_value_later()
+{
+    graph_value(true);
+}
+
+/* A graph writes the value. */
+static void graph_writes()
+{
+    CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+    if (!mended)
+        CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, 1, 0));
+    fill<<<1, COUNT, 0, one>>>(a, 1);
+    if (mended)
+        CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, 1, 0));
+    CHECK(cudaStreamEndCapture(one, &captured));
+    CHECK(cudaGraphInstantiate(&exec, captured, 0));
+    CHECK(cuStreamWaitValue32(two, (CUdeviceptr)word, 1, CU_STREAM_WAIT_VALUE_GEQ));
+    waits_never<<<1, COUNT, 0, two>>>(b, a);
+    CHECK(cudaGraphLaunch(exec, one));
+}
+
+/* What comes after a graph comes after the event that the graph waits for. */
+static void graph_event()
+{
+    cudaEvent_t event;
+    cudaGraphNode_t node;
+    CHECK(cudaEventCreate(&event));
+    fill<<<1, COUNT, 0, two>>>(a, 1);
+    CHECK(cudaEventRecord(event, two));
+    CHECK(cudaGraphCreate(&captured, 0));
+    if (mended)
+        CHECK(cudaGraphAddEventWaitNode(&node, captured, nullptr, 0, event));
+    else
+        CHECK(cudaGraphAddEmptyNode(&node, captured, nullptr, 0));
+    CHECK(cudaGraphInstantiate(&exec, captured, 0));
+    CHECK(cudaGraphLaunch(exec, one));
+    waits_never<<<1, COUNT, 0, one>>>(b, a);
+}
+
 /* A kernel writes the value. */
 static void value_of_kernel()
 {
@@ -267,7 +338,8 @@ static void value_chain()
 int main(int count, char **words)
 {
     static const one_case cases[] = {{"early", early}, {"recorded", recorded}, {"lent", lent}, {"opened", opened}, {"waited", waited}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
-                 {"value_later", value_later}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}};
+                 {"value_later", value_later}, {"graph_value_before", graph_value_before}, {"graph_value_later", graph_value_later},
+                 {"graph_writes", graph_writes}, {"graph_event", graph_event}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}};
     mended = count > 2 && std::strcmp(words[2], "mended") == 0;
     handle_text = count > 3 ? words[3] : nullptr;
     CHECK(cudaMalloc(&a, COUNT * sizeof(int)));

@@ -30,6 +30,7 @@ void obs_follow_begin(const struct obs_tool *tool, const struct mr_observed_driv
         .node_waits = driver->function("cuGraphEventWaitNodeGetEvent"),
         .node_allocates = driver->function("cuGraphMemAllocNodeGetParams"),
         .node_frees = driver->function("cuGraphMemFreeNodeGetParams"),
+        .node_values = driver->function("cuGraphBatchMemOpNodeGetParams"),
     };
 }
 

@@ -86,6 +86,7 @@ struct obs_driver {
     CUresult (*node_waits)(CUgraphNode, CUevent *);
     CUresult (*node_allocates)(CUgraphNode, CUDA_MEM_ALLOC_NODE_PARAMS *);
     CUresult (*node_frees)(CUgraphNode, CUdeviceptr *);
+    CUresult (*node_values)(CUgraphNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *);
 };
 extern struct obs_driver obs_driver;
 
@@ -140,7 +141,17 @@ size_t obs_values_waited(const struct obs_operation *operation, uint64_t address
  * Without the lock. `obs_values_open`: 0 if there are no such waits. */
 void obs_values_written(const struct obs_operation *operation, const struct mr_access *boxes, size_t count);
 extern _Atomic uint32_t obs_values_open;
-void obs_instantiate_leave(struct obs_call *call);         /* order_graph.c */
+/* The same operations in a node of a graph's run, at the launch; with the lock. Adds to the clocks what a wait acquires
+ * that writes satisfy already; false if none does, or if it is no wait. */
+bool obs_values_acquire(const CUstreamBatchMemOpParams *op, const struct obs_clock *to[OBS_EDGES_KINDS]);
+/* A wait of the step's that acquires later; and a write of the step's, by a call of this number. */
+void obs_values_await(const CUstreamBatchMemOpParams *op, const struct obs_operation *step);
+void obs_values_release(const CUstreamBatchMemOpParams *op, const struct obs_operation *step, uint64_t number);
+static inline bool obs_values_is_wait(const CUstreamBatchMemOpParams *op)
+{
+    return op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 || op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+}
+void obs_instantiate_leave(struct obs_call *call); /* order_graph.c */
 void obs_exec_end_enter(struct obs_call *call);
 void obs_node_added_leave(struct obs_call *call);
 void obs_exec_event_leave(struct obs_call *call);

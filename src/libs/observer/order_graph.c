@@ -16,10 +16,12 @@
 struct state {
     struct obs_operation *operation, *early; /* early: before it waits for those that it may overlap with, or NULL */
     const struct obs_clock *passed[OBS_EDGES_KINDS];   /* of a node without an operation: what it comes after */
-    const struct obs_clock *acquired[OBS_EDGES_KINDS]; /* of a wait node: what its event stood for at the launch */
-    const struct obs_clock *again[OBS_EDGES_KINDS];    /* of a conditional node: what its bodies did before */
-    uint64_t seen_before, seen_after;                  /* the latest search that has added what is before, after it */
+    const struct obs_clock *acquired[OBS_EDGES_KINDS]; /* what the event or values stood for at the launch that it waits
+                                                          for */
+    const struct obs_clock *again[OBS_EDGES_KINDS]; /* of a conditional node: what its bodies did before */
+    uint64_t seen_before, seen_after; /* the latest search that has added what is before, after it */
     bool has_passed, begun, repeats;
+    bool open; /* it waits for a value that was not there at the launch */
 };
 
 struct obs_run {
@@ -285,9 +287,38 @@ static void tell_memory(struct obs_run *run)
     }
 }
 
+/* What waits for values acquire that are there. */
+static void acquire_values(struct obs_run *run)
+{
+    for (uint32_t i = 0; i < run->plan->count; i++) {
+        const struct obs_plan_node *node = &run->plan->node[i];
+        for (uint32_t n = 0; n < node->values; n++)
+            if (obs_values_is_wait(&node->value[n]) && !obs_values_acquire(&node->value[n], run->state[i].acquired))
+                run->state[i].open = true;
+    }
+}
+
+/* The other waits, then the writes, of steps that run once. */
+static void tell_values(struct obs_run *run, bool waits)
+{
+    for (uint32_t i = 0; i < run->plan->count; i++) {
+        const struct obs_plan_node *node = &run->plan->node[i];
+        const struct obs_operation *step = run->state[i].operation;
+        for (uint32_t n = 0; step && n < node->values && (!waits || run->state[i].open); n++)
+            if (obs_values_is_wait(&node->value[n]) != waits)
+                continue;
+            else if (waits)
+                obs_values_await(&node->value[n], step);
+            else
+                obs_values_release(&node->value[n], step, run->launch->side.number);
+    }
+}
+
 static void prepare_run(struct obs_run *run, struct obs_stream *stream)
 {
     struct obs_plan *plan = run->plan;
+    if (plan->has_values)
+        acquire_values(run);
     for (uint32_t i = 0; plan->has_waits && i < plan->count; i++) {
         const struct obs_plan_node *node = &plan->node[i];
         const struct obs_event *event =
@@ -295,8 +326,13 @@ static void prepare_run(struct obs_run *run, struct obs_stream *stream)
         if (event)
             obs_point_join(run->state[i].acquired, &event->point);
     }
+    for (uint32_t i = 0; (plan->has_waits || plan->has_values) && i < plan->count; i++) {
+        struct obs_point acquired = {.before = {run->state[i].acquired[0], run->state[i].acquired[1]}};
+        obs_order_wait(stream, &acquired); /* what comes after the launch comes after its steps */
+    }
     bool repeats = false;
-    for (uint32_t i = 0; (plan->has_records || plan->has_memory) && i < plan->count; i++) {
+    bool all = plan->has_records || plan->has_memory || plan->has_values;
+    for (uint32_t i = 0; all && i < plan->count; i++) {
         repeats = repeats || plan->node[i].type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
         if (plan->node[i].inner == OBS_NO_NODE && repeating_owner(plan, i) == OBS_NO_NODE)
             step_new(run, i);
@@ -304,6 +340,8 @@ static void prepare_run(struct obs_run *run, struct obs_stream *stream)
             run->state[i].operation->side.what =
                 plan->node[i].type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ? MR_SIDE_ALLOCATION : MR_SIDE_FREE;
     }
+    for (int waits = 1; waits >= 0 && plan->has_values; waits--)
+        tell_values(run, waits);
     for (uint32_t i = 0; plan->has_records && i < plan->count; i++) {
         const struct obs_plan_node *node = &plan->node[i];
         struct obs_event *event =
@@ -356,6 +394,7 @@ struct obs_run *obs_run_new(struct obs_call *call, struct obs_stream *stream, st
     for (int i = 0; i <= obs_edges_apart && tick > 1; i++)
         run->start.before[i] = obs_clock_with(run->start.before[i], launch->timeline, tick - 1);
     prepare_run(run, stream);
+    obs_point_set(&exec->launch, &stream->now);
     return run;
 }
 

@@ -326,14 +326,17 @@ static void host_function_ends(struct obs_operation *operation)
     obs_order_known(&point, OBS_EDGES_DOCUMENTED);
 }
 
-/* The same of a host function in a graph. */
-static void host_step_ends(const struct mr_observed_work *work)
+/* The same of a host function in a graph, or of its memory operations. */
+static void step_ends(const struct mr_observed_work *work)
 {
     struct obs_operation *early, *operation = obs_order_of_work(work, false, &early);
     if (!operation)
         return;
     obs_order_lock();
-    host_function_ends(operation);
+    if (work->kind == MR_OBSERVED_MEMORY_OP)
+        obs_values_ended(operation);
+    else
+        host_function_ends(operation);
     obs_order_unlock();
     obs_operation_drop(operation);
     if (early)
@@ -344,8 +347,8 @@ void obs_order_end(const struct mr_observed_work *work)
 {
     struct under_way gone = {0};
     if (work->node) {
-        if (obs_is_host_function(work) && !obs_order_strict)
-            host_step_ends(work);
+        if ((obs_is_host_function(work) && !obs_order_strict) || work->kind == MR_OBSERVED_MEMORY_OP)
+            step_ends(work);
         return;
     }
     if (bound.work == work->work)

@@ -20,8 +20,8 @@ struct open_wait {
     unsigned flags;
     bool wide, used, ended;
     uint64_t write; /* the number of the call that satisfies it; 0: none does */
-    uint32_t timeline;
-    uint64_t tick;
+    uint32_t timeline, launch; /* launch: of a step's, the timeline of the graph's launch; else 0 */
+    uint64_t tick, launch_tick;
 };
 
 /* The latest memory operations that have ended: a wait may end before its call returns. Under the rules' lock. */
@@ -65,6 +65,14 @@ static void close_known(void)
         }
 }
 
+/* What comes after the wait comes after the source; what comes after a graph's launch comes after its steps. */
+static void acquire(const struct open_wait *wait, const struct obs_late_source *source)
+{
+    obs_late_add(wait->timeline, wait->tick, source);
+    if (wait->launch)
+        obs_late_add(wait->launch, wait->launch_tick, source);
+}
+
 /* The host may have written what the wait saw. */
 static void acquire_from_host(const struct open_wait *wait)
 {
@@ -72,7 +80,7 @@ static void acquire_from_host(const struct open_wait *wait)
     struct obs_point point = {.before = {lane->knows[0], lane->knows[1]}};
     struct obs_late_source source = {&point, lane->timeline, obs_stamp()};
     if (!obs_lanes_apart && !wait->write)
-        obs_late_add(wait->timeline, wait->tick, &source);
+        acquire(wait, &source);
 }
 
 static bool has_ended(const struct obs_point *point)
@@ -83,16 +91,16 @@ static bool has_ended(const struct obs_point *point)
     return false;
 }
 
-static void open_wait(const struct obs_stream *stream, const struct open_wait *like)
+static void open_wait(const struct obs_point *at, const struct open_wait *like)
 {
     close_known();
     struct open_wait *wait = &waits[next_wait++ % OPEN_WAITS];
     obs_values_open += !wait->used;
     *wait = *like;
     wait->used = true;
-    wait->ended = has_ended(&stream->now);
-    wait->timeline = stream->now.timeline;
-    wait->tick = stream->now.tick;
+    wait->ended = has_ended(at);
+    wait->timeline = at->timeline;
+    wait->tick = at->tick;
     if (wait->ended)
         acquire_from_host(wait);
 }
@@ -107,7 +115,7 @@ static void satisfy(uint64_t number, const struct obs_point *before, uint64_t ad
             (wait->ended && !wait->write) || !satisfies(value, wait->value, wait->flags, wait->wide))
             continue;
         wait->write = number;
-        obs_late_add(wait->timeline, wait->tick, &source);
+        acquire(wait, &source);
     }
 }
 
@@ -153,19 +161,25 @@ struct one {
     bool leaves;
 };
 
+/* The write from which such a wait acquires, or NULL. */
+static const struct obs_flag_write *write_for(const struct open_wait *wait)
+{
+    const struct obs_flag *flag = obs_flag_find(wait->address, false);
+    const struct obs_flag_write *from = NULL;
+    for (unsigned i = flag ? flag->count : 0;
+         i > 0 && satisfies(flag->write[i - 1].value, wait->value, wait->flags, wait->wide); i--)
+        from = &flag->write[i - 1];
+    return from;
+}
+
 static void wait(const struct one *one, uint64_t address, uint64_t value, unsigned flags, bool wide)
 {
-    if (!one->leaves)
-        return;
-    const struct obs_flag *flag = obs_flag_find(address, false);
-    const struct obs_flag_write *from = NULL;
-    for (unsigned i = flag ? flag->count : 0; i > 0 && satisfies(flag->write[i - 1].value, value, flags, wide); i--)
-        from = &flag->write[i - 1];
     struct open_wait open = {.address = address, .value = value, .flags = flags, .wide = wide};
+    const struct obs_flag_write *from = one->leaves ? write_for(&open) : NULL;
     if (from)
         obs_order_wait(one->stream, &from->point);
-    else
-        open_wait(one->stream, &open);
+    else if (one->leaves)
+        open_wait(&one->stream->now, &open);
 }
 
 static void release(const struct one *one, uint64_t address, uint64_t value, unsigned flags)
@@ -196,6 +210,48 @@ static void of_batch(const struct one *one, const CUstreamBatchMemOpParams *op)
     default:
         break;
     }
+}
+
+static struct open_wait wait_of(const CUstreamBatchMemOpParams *op)
+{
+    bool wide = op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+    return (struct open_wait){.address = op->waitValue.address,
+                              .value = wide ? op->waitValue.value64 : op->waitValue.value,
+                              .flags = op->waitValue.flags,
+                              .wide = wide};
+}
+
+bool obs_values_acquire(const CUstreamBatchMemOpParams *op, const struct obs_clock *to[OBS_EDGES_KINDS])
+{
+    struct open_wait wait = wait_of(op);
+    const struct obs_flag_write *from = obs_values_is_wait(op) ? write_for(&wait) : NULL;
+    if (from)
+        obs_point_join(to, &from->point);
+    return from != NULL;
+}
+
+void obs_values_await(const CUstreamBatchMemOpParams *op, const struct obs_operation *step)
+{
+    struct obs_point point;
+    struct open_wait wait = wait_of(op);
+    (void)obs_late_source_of(step, &point);
+    wait.launch = step->launch;
+    wait.launch_tick = step->launch_tick;
+    open_wait(&point, &wait);
+}
+
+void obs_values_release(const CUstreamBatchMemOpParams *op, const struct obs_operation *step, uint64_t number)
+{
+    bool wide = op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    uint64_t value = wide ? op->writeValue.value64 : op->writeValue.value, address = op->writeValue.address;
+    struct obs_point none = {0}, point;
+    (void)obs_late_source_of(step, &point);
+    point.tick--; /* what comes before the step */
+    const struct obs_point *before = op->writeValue.flags & CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER ? &none : &point;
+    if (!wide && op->operation != CU_STREAM_MEM_OP_WRITE_VALUE_32)
+        return;
+    satisfy(number, before, address, value);
+    write(before, address, value);
 }
 
 /* `to` of a family is the address, `from` the value, `size` the flags; `number` is the operation; 0: a batch, whose
@@ -294,7 +350,7 @@ void obs_values_written(const struct obs_operation *operation, const struct mr_a
                      obs_clock_at(operation->before[OBS_EDGES_ALL], wait->timeline) >= wait->tick;
         for (size_t n = 0; n < count && wait->used && !wait->write && !after; n++)
             if (holds(&boxes[n], wait->address)) {
-                obs_late_add(wait->timeline, wait->tick, &source);
+                acquire(wait, &source);
                 break;
             }
     }

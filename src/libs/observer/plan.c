@@ -62,6 +62,7 @@ void obs_plan_drop(struct obs_plan *plan, const struct obs_point *last)
     for (uint32_t i = 0; i < plan->count; i++) {
         free(plan->node[i].before);
         free(plan->node[i].edge);
+        free(plan->node[i].value);
     }
     free(plan->node);
     free(plan->by_handle);
@@ -184,6 +185,19 @@ static bool room_for(struct obs_plan *plan, size_t more)
     return true;
 }
 
+static void take_values(struct obs_plan *plan, struct obs_plan_node *node, CUgraphNode handle)
+{
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params = {0};
+    if (obs_driver.node_values(handle, &params) != CUDA_SUCCESS || params.count == 0)
+        return;
+    node->value = malloc(params.count * sizeof *node->value);
+    if (!node->value)
+        return;
+    memcpy(node->value, params.paramArray, params.count * sizeof *node->value);
+    node->values = params.count;
+    plan->has_values = true;
+}
+
 static void node_details(struct obs_plan *plan, struct obs_plan_node *node, CUgraphNode handle)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS params = {0};
@@ -205,6 +219,8 @@ static void node_details(struct obs_plan *plan, struct obs_plan_node *node, CUgr
     } else if (node->type == CU_GRAPH_NODE_TYPE_MEM_FREE && obs_driver.node_frees(handle, &pointer) == CUDA_SUCCESS) {
         node->memory = pointer;
         plan->has_memory = true;
+    } else if (node->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) {
+        take_values(plan, node, handle);
     }
 }
 

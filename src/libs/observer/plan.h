@@ -38,6 +38,8 @@ struct obs_plan_node {
     uint64_t event; /* of an event node */
     uint64_t memory; /* of an allocation or free */
     size_t size;
+    CUstreamBatchMemOpParams *value; /* of memory operations: which */
+    uint32_t values;
 };
 
 struct obs_plan {
@@ -48,7 +50,7 @@ struct obs_plan {
     uint32_t heads;
     uint32_t *timeline; /* by chain; 0: none yet */
     uint64_t *tick;
-    bool has_waits, has_records, has_memory;
+    bool has_waits, has_records, has_memory, has_values;
 };
 
 /* What the graph holds now. On a thread that is in leave, with no lock held. NULL: it could not be read, or memory is

@@ -216,7 +216,7 @@ static void end(const struct mr_observed_work *work, CUresult status)
         obs_host_function(NULL);
     if (work->parts && !work->touches)
         obs_shadow_unseen();
-    if (work->kind == MR_OBSERVED_MEMORY_OP && !work->node && obs_values_open)
+    if (work->kind == MR_OBSERVED_MEMORY_OP && obs_values_open)
         acquire_values(work);
     obs_follow_end(&obs_tool_race, work);
 }
