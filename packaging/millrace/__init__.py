@@ -87,6 +87,9 @@ def activate() -> None:
         if not any(flag.startswith(name) for flag in flags):
             flags.append(f"{name}={value}")
     os.environ["XLA_FLAGS"] = " ".join(flags)
+    modules = str(ROOT / "lib" / "millrace" / "python")  # PyTorch looks for its kernels there
+    sys.path.append(modules)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), modules)))
     os.environ.setdefault("TRITON_PTXAS_PATH", str(ROOT / "bin" / "ptxas"))
 
 

@@ -82,6 +82,16 @@ class Report(unittest.TestCase):
         self.assertRegex(done.stdout, r"\(program\+0x")
         self.assertRegex(done.stdout, r"\(plugin.so\+0x")
 
+    def test_frames_of_pytorch(self):
+        self.stacks()
+        (path,) = self.folder.glob("*.results.json")
+        written = json.loads(path.read_text())
+        for folder, shown in (("millrace_torch", False), ("others", True)):
+            for site in written["sites"]:
+                site[:0] = site and [{"file": f"/lib/{folder}/operator.py", "line": 7, "function": "run"}]
+            path.write_text(json.dumps(written))
+            self.assertEqual(f"/{folder}/operator.py:7" in self.report("text"), shown)
+
     def test_json(self):
         self.stacks()
         report = json.loads(self.report("json"))

@@ -56,6 +56,23 @@ class Run(unittest.TestCase):
         flags = millrace("run", "--", "sh", "-c", 'echo "$XLA_FLAGS"', XLA_FLAGS="--xla_gpu_autotune_level=4").stdout
         self.assertEqual(flags, f"--xla_gpu_autotune_level=4 --xla_gpu_cuda_data_dir={own} --xla_gpu_enable_triton_gemm=false\n")
 
+    def test_pytorch_finds_its_kernels(self):
+        """PyTorch calls what packages offer as torch.backends."""
+        ask = "from importlib.metadata import entry_points\nprint(*(each.value for each in entry_points(group='torch.backends')))"
+        self.assertEqual(millrace("run", "--", sys.executable, "-c", ask, PYTHONPATH=None).stdout, "millrace_torch:activate\n")
+        folders = millrace("run", "--", MILLRACE, "run", "--", "sh", "-c", "echo $PYTHONPATH", PYTHONPATH="/elsewhere").stdout.strip().split(":")
+        self.assertEqual(folders[0], "/elsewhere")
+        self.assertEqual(len(folders), 2)
+
+    def test_pytorch_keeps_its_kernels(self):
+        """Where the driver is another one, and where the user says so."""
+        ask = "import sys, millrace_torch\nmillrace_torch.activate()\nprint('torch' in sys.modules)"
+        self.assertEqual(millrace("run", "--", sys.executable, "-c", ask, MILLRACE_KEEP="libnvrtc,torch").stdout, "False\n")
+        with tempfile.TemporaryDirectory() as elsewhere:
+            for module in ("ctypes", "torch"):
+                (pathlib.Path(elsewhere) / f"{module}.py").write_text("def CDLL(name): return object()\n")
+            self.assertEqual(millrace("run", "--", sys.executable, "-c", ask, PYTHONPATH=elsewhere).stdout, "False\n")
+
     @unittest.skipIf(os.environ.get("MR_SANITIZED"), "a sanitizer brings libraries")
     @unittest.skipUnless(shutil.which("readelf"), "there is no readelf")
     def test_starting_needs_the_c_library_alone(self):

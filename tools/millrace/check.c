@@ -252,25 +252,6 @@ static bool make_folder(struct request *request)
     return observed_make_folder("check", request->folder);
 }
 
-/* Where Python finds the pytest plugin: beside the libraries, or under them once installed. */
-static bool add_python(const struct tool_paths *paths)
-{
-    static const char *const folders[] = {"python", "millrace/python"};
-    const char *before = getenv("PYTHONPATH");
-    char *path = NULL;
-    bool there = false;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders && !there; i++) {
-        free(path);
-        path = report_format("%s/%s", paths->libraries, folders[i]);
-        there = path && access(path, R_OK) == 0;
-    }
-    char *joined = there && before && *before ? report_format("%s:%s", before, path) : NULL;
-    bool good = path && (!there || setenv("PYTHONPATH", joined ? joined : path, 1) == 0);
-    free(path);
-    free(joined);
-    return good;
-}
-
 /* The library that tells how threads order each other stands before the C library. */
 static bool add_threads(const struct tool_paths *paths)
 {
@@ -303,12 +284,7 @@ static bool set_environment(const struct request *request, const struct tool_pat
         snprintf(names + strlen(names), sizeof names - strlen(names), ",pages,schedule:late:patience=200");
     if (request->trace)
         snprintf(names + strlen(names), sizeof names - strlen(names), ",trace");
-    if (!observed_environment("check", paths, names, request->folder) || (request->threads && !add_threads(paths)))
-        return false;
-    if (add_python(paths))
-        return true;
-    fputs("millrace check: out of memory\n", stderr);
-    return false;
+    return observed_environment("check", paths, names, request->folder) && (!request->threads || add_threads(paths));
 }
 
 static bool write_report(struct request *request, const struct report *report)

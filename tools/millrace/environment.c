@@ -2,7 +2,8 @@
 /* What all of the command's parts share: the environment of a program that is to run with Millrace, and how it is
  * started; what is said of arguments that are not understood; the end. The program gets Millrace's libraries first in
  * the loader's path and the compiler shims first in PATH. Triton brings an assembler of NVIDIA's, which makes code that
- * only GPUs run, so a variable names the shim to Triton. Programs that ask for a toolkit's root get Millrace's. */
+ * only GPUs run, so a variable names the shim to Triton. Programs that ask for a toolkit's root get Millrace's. Python
+ * finds what makes PyTorch's own kernels run, and the pytest plugin. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,20 +13,33 @@
 #include "base/settings.h"
 #include "millrace.h"
 
+/* The variable becomes `first`:`second`. */
+static bool join(const char *variable, const char *first, const char *second)
+{
+    size_t size = strlen(first) + strlen(second) + 2;
+    char *joined = malloc(size);
+    if (!joined)
+        return false;
+    snprintf(joined, size, "%s:%s", first, second);
+    bool done = setenv(variable, joined, 1) == 0;
+    free(joined);
+    return done;
+}
+
 /* Puts `folder` before what the variable holds. */
 static bool prepend(const char *variable, const char *folder)
 {
     const char *before = getenv(variable);
-    if (!before || !*before)
-        return setenv(variable, folder, 1) == 0;
-    size_t size = strlen(folder) + strlen(before) + 2;
-    char *joined = malloc(size);
-    if (!joined)
-        return false;
-    snprintf(joined, size, "%s:%s", folder, before);
-    bool done = setenv(variable, joined, 1) == 0;
-    free(joined);
-    return done;
+    return before && *before ? join(variable, folder, before) : setenv(variable, folder, 1) == 0;
+}
+
+/* Puts `folder` behind what the variable holds, unless it is there (a command inside a command). */
+static bool append(const char *variable, const char *folder)
+{
+    const char *before = getenv(variable);
+    if (before && strstr(before, folder))
+        return true;
+    return before && *before ? join(variable, before, folder) : setenv(variable, folder, 1) == 0;
 }
 
 /* What a loader puts in the place of $LIB, as far as the build knows: the folder of this architecture's libraries. */
@@ -92,6 +106,19 @@ static bool name_for_xla(const char *shims)
            add_xla_flag("--xla_gpu_autotune_level", "0") && add_xla_flag("--xla_gpu_enable_triton_gemm", "false");
 }
 
+/* Where Python finds our modules: beside the libraries, or under them once installed. Behind the program's own. */
+static bool add_python(const char *libraries)
+{
+    static const char *const folders[] = {"python", "millrace/python"};
+    char path[PATH_MAX + 32] = "";
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%s", libraries, folders[i]);
+        if (access(path, R_OK) == 0)
+            return append("PYTHONPATH", path);
+    }
+    return true;
+}
+
 bool tool_environment(const char *command)
 {
     struct tool_paths paths;
@@ -99,7 +126,7 @@ bool tool_environment(const char *command)
         return false;
     if (name_companion(paths.libraries) && prepend("LD_LIBRARY_PATH", paths.libraries) &&
         prepend("PATH", paths.shims) && name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas") &&
-        name_root(paths.shims) && name_for_xla(paths.shims))
+        name_root(paths.shims) && name_for_xla(paths.shims) && add_python(paths.libraries))
         return true;
     fprintf(stderr, "millrace %s: out of memory\n", command);
     return false;

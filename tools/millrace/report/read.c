@@ -132,10 +132,18 @@ static bool is_runtime(const struct report_frame *frame)
     return strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z' && !strchr(name, '(');
 }
 
+/* A function of PyTorch's own, or of what gives its operators their kernels here (docs/pytorch.md). */
+static bool is_pytorch(const struct report_frame *frame)
+{
+    if (frame->module)
+        return strstr(frame->module, "/torch/lib/lib");
+    return frame->file && (strstr(frame->file, "/millrace_torch/") || strstr(frame->file, "-packages/torch/"));
+}
+
 static void cut_runtime(struct report_stack *stack)
 {
     size_t inner = 0;
-    while (inner < stack->count && is_runtime(&stack->frames[inner]))
+    while (inner < stack->count && (is_runtime(&stack->frames[inner]) || is_pytorch(&stack->frames[inner])))
         inner++;
     if (inner == 0 || inner == stack->count)
         return;

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies and fills of bytes: work of the stream, by the driver. Where elements change or move apart, the CPU copies."""
+
+import collections
+import ctypes
+
+import torch
+
+from . import stream
+from .memory import dense
+from .operator import Operator
+
+_driver = None
+_busy = collections.deque()  # events, and the host's tensors that must live until then
+
+
+def use(driver):
+    """Takes the driver that copies."""
+    global _driver
+    _driver = driver
+    driver.cuMemcpyAsync.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+    driver.cuMemsetD8Async.argtypes = (ctypes.c_void_p, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p)
+
+
+def _alike(a, b):
+    return (
+        a.dtype == b.dtype
+        and a.layout == b.layout
+        and a.size() == b.size()
+        and a.stride() == b.stride()
+        and a.is_conj() == b.is_conj()
+        and a.is_neg() == b.is_neg()
+        and dense(a)
+    )
+
+
+def _hold(tensor):
+    """Keeps a pinned tensor of the host until the current stream has come to this place."""
+    while _busy and _busy[0][0].query():
+        _busy.popleft()
+    event = torch.cuda.Event()
+    event.record()
+    _busy.append((event, tensor))
+
+
+def _copy_bytes(target, source, non_blocking):
+    device = target.device if target.is_cuda else source.device
+    with stream.on(device):
+        handle = stream.current(device)
+        torch.cuda.check_error(
+            _driver.cuMemcpyAsync(
+                target.data_ptr(), source.data_ptr(), target.numel() * target.element_size(), handle
+            )
+        )
+        if target.is_cuda and source.is_cuda:
+            return
+        if not non_blocking:
+            stream.wait(device)
+        elif not stream.capturing(handle):
+            host = source if target.is_cuda else target
+            if host.is_pinned():
+                _hold(host)
+
+
+_convert, _clear = Operator("copy_", mixes=True), Operator("zero_")
+
+
+def copy_(self, src, non_blocking=False):
+    """aten::copy_"""
+    between = self.is_cuda and src.is_cuda and self.device != src.device
+    if _alike(self, src) and not between:
+        if self.numel():
+            _copy_bytes(self, src, non_blocking)
+        return self
+    if src.is_cuda and not stream.capturing(stream.current(src.device)):
+        with stream.on(src.device):  # the operator waits for one stream
+            stream.wait(src.device)
+    return _convert(self, src)
+
+
+def zero_(self):
+    """aten::zero_"""
+    if not dense(self):
+        return _clear(self)
+    if self.numel():
+        with stream.on(self.device):
+            torch.cuda.check_error(
+                _driver.cuMemsetD8Async(
+                    self.data_ptr(), 0, self.numel() * self.element_size(), stream.current(self.device)
+                )
+            )
+    return self
+
+
+FUNCTIONS = {"copy_": copy_, "zero_": zero_}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operators touch, for millrace check. Without an observer nothing is told."""
+
+import ctypes
+import itertools
+import re
+import threading
+
+import torch
+
+READ, WRITE = 1, 2
+# Written without being read, though the schema can't tell.
+ONLY_WRITTEN = re.compile(
+    r"(copy|fill|zero|normal|uniform|random|exponential|bernoulli|cauchy|geometric|log_normal)_$"
+)
+_RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
+_HOST = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_RUNS = 64  # of memory, for one tensor
+_driver = None
+_observed = None
+
+# Whose values choose the places that they read or write. Of such an operator nothing is told.
+_CHOSEN = re.compile(
+    r"index|gather|scatter|embedding|take|put|masked|nonzero|searchsorted|bucketize|grid_sampl|unpool|sparse|roi|segment|histogram|set_"
+)
+
+
+def use(driver):
+    """Takes the driver that is told."""
+    global _driver
+    _driver = driver
+    driver.millrace_touch_part.restype = ctypes.c_bool
+    driver.millrace_touch_part.argtypes = (
+        ctypes.c_char_p,
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_size_t,
+        ctypes.c_size_t,
+        ctypes.c_uint,
+    )
+    driver.millrace_submit_parts.argtypes = (ctypes.c_void_p, ctypes.c_uint64, _RUN, ctypes.c_void_p, ctypes.c_void_p)
+    driver.cuLaunchHostFunc.argtypes = (ctypes.c_void_p, _HOST, ctypes.c_void_p)
+
+
+def observed():
+    """Whether somebody wants to know. That is settled when the driver starts."""
+    global _observed
+    if _observed is None:
+        _observed = _driver.millrace_touch_part(None, None, 0, 0, 0, 0)
+    return _observed
+
+
+def tells(name):
+    """Whether the touches of the operator `name` are known without its values."""
+    return not _CHOSEN.search(name)
+
+
+def _runs(tensor):
+    """The tensor's memory as (first, width, rows, pitch); None if there are too many runs."""
+    width, outer = tensor.element_size(), []
+    for stride, size in sorted(
+        (stride * tensor.element_size(), size)
+        for stride, size in zip(tensor.stride(), tensor.size())
+        if size != 1 and stride != 0
+    ):
+        if not outer and stride == width:
+            width *= size
+        elif outer and stride == outer[-1][0] * outer[-1][1]:
+            outer[-1] = (outer[-1][0], outer[-1][1] * size)
+        else:
+            outer.append((stride, size))
+    pitch, rows = outer.pop(0) if outer else (width, 1)
+    count = 1
+    for _, size in outer:
+        count *= size
+    if count > _RUNS:
+        return None
+    places = itertools.product(*(range(0, stride * size, stride) for stride, size in outer))
+    return [(tensor.data_ptr() + sum(place), width, rows, pitch) for place in places]
+
+
+def touch(name, touched):
+    """Tells what the work that comes next in a stream touches: pairs of a tensor and READ, WRITE or both."""
+    known = [
+        (_runs(tensor) if tensor.layout == torch.strided else None, how) for tensor, how in touched if tensor.numel()
+    ]
+    if any(runs is None for runs, _ in known):
+        return
+    for runs, how in known:
+        for run in runs:
+            _driver.millrace_touch_part(name, *run, how)
+
+
+def submit(handle, run):
+    """Puts a function into the stream, as the work that was told of. It must live until it has run. The status."""
+    return _driver.millrace_submit_parts(handle, 1, run, None, None)
+
+
+def function(work):
+    """A function for `submit`."""
+    return _RUN(lambda data, first, end: work())
+
+
+_nothing = function(lambda: None)
+
+
+def work_done(handle):
+    """Puts the work that was told of into the stream: it is done already."""
+    torch.cuda.check_error(submit(handle, _nothing))
+
+
+def wait(handle):
+    """Waits for the stream's work, as a thread that the observer does not see: the program has not asked for it."""
+    done = threading.Event()
+    ended = _HOST(lambda data: done.set())
+    torch.cuda.check_error(_driver.cuLaunchHostFunc(handle, ended, None))
+    done.wait()
