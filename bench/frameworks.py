@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow and JAX from PyPI on the device beside their own CPU backends: operations, training steps, first steps.
+"""TensorFlow, JAX and PyTorch from PyPI on the device beside their own CPU backends: operations, training steps, first
+steps.
 
-With what clients/tensorflow.sh and clients/jax.sh have installed.
+With what clients/tensorflow.sh, clients/jax.sh and clients/pytorch.sh have installed.
 """
 import pathlib
 
@@ -39,7 +40,7 @@ CASES = [
 def run_frameworks(build: pathlib.Path, python_of, folder: str) -> dict[str, dict]:
     """Figures of each framework that is there; python_of gives the Python of a client, or None."""
     figures = {}
-    for name in ("jax", "tensorflow"):
+    for name in ("jax", "tensorflow", "pytorch"):
         python = python_of(name)
         if not python:
             continue
@@ -53,10 +54,10 @@ def run_frameworks(build: pathlib.Path, python_of, folder: str) -> dict[str, dic
 
 
 def print_frameworks(figures: dict[str, dict]) -> None:
-    print("\nTensorFlow and JAX on Millrace beside their own CPU backends, in milliseconds by the clock, and the ratios of the"
+    print("\nJAX, TensorFlow and PyTorch on Millrace beside their own CPU backends, in milliseconds by the clock, and the ratios of the"
           "\nclock and of processor time (best of some rounds, by turns)\n")
     if not figures:
-        print("not measured: clients/jax.sh and clients/tensorflow.sh have installed nothing here")
+        print("not measured: clients/jax.sh, tensorflow.sh and pytorch.sh have installed nothing here")
         return
     print(f"{'':40} {'goal':>4}" + "".join(f" | {name + ', ms':>14} {'CPU':>8} {'clock':>6} {'proc.':>6}" for name in figures))
     for case, label, goal in CASES:

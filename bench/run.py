@@ -296,7 +296,7 @@ PARTS = {
     "math": "libraries of mathematics",
     "pycuda": "PyCUDA",
     "cupy": "CuPy",
-    "frameworks": "TensorFlow and JAX",
+    "frameworks": "TensorFlow, JAX and PyTorch",
 }
 # Parts that are kernels beside twins in C.
 BESIDE_C = {"atomics": run_atomics, "between": run_between, "lanes": run_lanes, "matrix": run_matrix, "programs": run_real}

@@ -4,6 +4,7 @@
 # clients/pytorch_check.py: streams, events, graphs, its libraries, and what torch.compile makes.
 # clients/pytorch_programs_check.py: small programs after its tutorials, each beside the CPU.
 # clients/pytorch_operators_check.py: its own database of operators, each beside the CPU.
+# clients/pytorch_devices_check.py: two devices, two processes, NCCL.
 # clients/pytorch_races_check.py: faults of order in its programs, which millrace check finds.
 . "$(dirname "$0")/common.sh"
 client_begin pytorch "${1:-build}"
@@ -12,5 +13,7 @@ check "pytorch_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/py
 check "pytorch_check.py, without PyTorch's own kernels" env MILLRACE_KEEP=torch "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_check.py"
 check "pytorch_programs_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_programs_check.py"
 check "pytorch_operators_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_operators_check.py"
+check "pytorch_operators_check.py, as for large tensors" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_operators_check.py" --large
+check "pytorch_devices_check.py" env MILLRACE_DEVICES=2 "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_devices_check.py"
 check "pytorch_races_check.py" "$venv/bin/python" "$root/clients/pytorch_races_check.py" "$millrace"
 client_end

@@ -4,15 +4,16 @@
 
     golden.py unpack FOLDER                                   the PTX texts that come with the sources
     golden.py fold GOLDEN VALUES GPU DRIVER RAW…              what the program corpus printed, into two files
-    golden.py compare GOLDEN VALUES PROGRAM [--known FILE] [--full [--level L]] [--ptx FOLDER] [--nvcc NVCC] [--jobs N]
-    [--filter TEXT]
+    golden.py compare GOLDEN VALUES PROGRAM [--known FILE] [--full [--level L] | --hurry] [--ptx FOLDER] [--nvcc NVCC]
+    [--jobs N] [--filter TEXT]
 
 A line of GOLDEN is SOURCE.KERNEL HASH VARIANTS, where * stands for all variants that no other line names.  VALUES holds
 the results behind the hashes of kernels that may differ within a bound: bounds.py says which bound.
 
 compare runs a sample, unless --full is given: every kernel of nvcc's and clang's optimised code for sm_90, of clang's
 unoptimised code for sm_75, and those of forms.py.  The first is compiled with all of LLVM's passes, the second and the
-last in a hurry, as for programs that don't say (-), the third with hardly any passes; --level L is for --full.
+last in a hurry, as for programs that don't say (-), the third with hardly any passes; --level L is for --full.  With
+--hurry all of it is compiled in a hurry: for sanitizers, which look at Millrace's code and not at LLVM's.
 """
 import argparse
 import collections
@@ -127,7 +128,7 @@ def choose(folder, options):
         if options.full:
             groups[options.level].append(path)
         elif variant in SAMPLE:
-            groups[SAMPLE[variant]].append(path)
+            groups["-" if options.hurry else SAMPLE[variant]].append(path)
     return groups
 
 
@@ -212,6 +213,7 @@ def main():
     part.add_argument("--filter")
     part.add_argument("--level", default="4")
     part.add_argument("--full", action="store_true")
+    part.add_argument("--hurry", action="store_true")
     part.add_argument("--jobs", type=int, default=min(os.cpu_count() or 2, 4))
     options = parser.parse_args()
     if options.command == "unpack":

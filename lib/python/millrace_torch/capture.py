@@ -83,21 +83,29 @@ def _meta(value):
     )
 
 
+def metas(values):
+    """The arguments of a call, as forms without values."""
+    from .operator import mapped
+
+    if isinstance(values, dict):
+        return {name: mapped(_meta, each) for name, each in values.items()}
+    return [mapped(_meta, each) for each in values]
+
+
 def add(call, handle):
     """Adds the call to the graph. What the program gets has the sizes that PyTorch tells without any values."""
     from .operator import mapped
 
-    operator = call.operator
-    metas = {name: mapped(_meta, each) for name, each in call.kwargs.items()}
+    operator, options = call.operator, metas(call.kwargs)
     try:
-        shaped = operator.kernel(*(mapped(_meta, each) for each in call.args), **metas)
+        shaped = operator.kernel(*metas(call.args), **options)
     except RuntimeError as fault:
         raise RuntimeError(
             f"CUDA error: operation not permitted when stream is capturing ({operator.name}: {fault})"
         ) from None
     for name in call.sized:
-        if metas[name].size() != call.given[name].size():
-            call.given[name].resize_(metas[name].size())
+        if options[name].size() != call.given[name].size():
+            call.given[name].resize_(options[name].size())
     targets = []  # where values go; None where the kernel writes into an argument
 
     def placed(meta):

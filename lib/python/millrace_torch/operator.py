@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An operator on CUDA tensors, run by its kernel for the CPU."""
 
+import functools
 import re
 
 import torch
@@ -14,6 +15,8 @@ _MIXES = re.compile(
 )
 _NAMES = {torch.float16: "Half", torch.bfloat16: "BFloat16", torch.complex32: "ComplexHalf"}
 _WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
+
+LARGE = 1 << 20  # bytes of arguments from which a result is worth the time to ask for its form
 
 
 def mapped(function, value):
@@ -161,7 +164,9 @@ class Operator:
             if stream.capturing(handle):
                 return capture.add(call, handle)
             stream.wait(call.device)
-            result = self.run(call)
+            result = self.run_in_place(call)
+            if result is None:
+                result = self.run(call)
             for name, found in call.sized.items():
                 if found.size() != call.given[name].size():
                     call.given[name].resize_(found.size())
@@ -171,6 +176,40 @@ class Operator:
                 call.tell(result)
                 observe.work_done(handle)
             return result
+
+    @functools.cached_property
+    def into(self):
+        """The overload that writes its one result into a tensor it gets; None if there is none."""
+        if self.kernel is not self.own or self.written or self.draws or [str(r.type) for r in self.own._schema.returns] != ["Tensor"]:
+            return None
+        own = [(a.name, str(a.type)) for a in self.own._schema.arguments]
+        for name in self.overloads.overloads():
+            found = getattr(self.overloads, name)
+            arguments = found._schema.arguments
+            if [(a.name, str(a.type)) for a in arguments] == [*own, ("out", "Tensor")] and arguments[-1].alias_info is not None:
+                return found
+        return None
+
+    def run_in_place(self, call):
+        """The result of a large call, which the kernel writes into the device's memory. None where that can't be."""
+        if sum(tensor.numel() * tensor.element_size() for _, tensor in call.pairs) < LARGE or self.into is None:
+            return None
+        try:
+            form = self.kernel(*capture.metas(call.args), **capture.metas(call.kwargs))
+        except (RuntimeError, TypeError):  # it depends on values
+            return None
+        if form.layout != torch.strided or form.numel() == 0:
+            return None
+        found = torch.empty_strided(form.size(), form.stride(), dtype=form.dtype, device=call.device)
+        target = alias(found)
+        try:
+            self.into(*call.args, **call.kwargs, out=target)
+        except RuntimeError:  # no kernel for the type: by way of float
+            return None
+        if target.stride() != found.stride():  # the kernel has chosen another order of elements
+            found = found.as_strided(target.size(), target.stride())
+        call.pairs.append((target, found))
+        return target
 
     def run(self, call, draw=rng.next_of):
         """The kernel's results. Random numbers come from what `draw` makes of the device's generator."""
