@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "api/proc_table.h"
+#include "api/state.h"
 #include "api_impl.h"
 #include "base/call.h"
 
@@ -96,8 +97,8 @@ static CUresult arguments_check(const char *symbol, void **pfn, int version, cuu
         mr_call_log(MR_LOG_INFO, "%s: flags 0x%llx", symbol, (unsigned long long)flags);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (version > CUDA_VERSION) {
-        mr_call_log(MR_LOG_INFO, "%s: version %d is newer than the driver's %d", symbol, version, CUDA_VERSION);
+    if (version > mr_driver_version()) {
+        mr_call_log(MR_LOG_INFO, "%s: version %d is newer than the driver's %d", symbol, version, mr_driver_version());
         return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;

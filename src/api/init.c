@@ -2,6 +2,8 @@
 /* Initialisation and version (driver API manual, Initialization and Version Management). */
 #include "api_impl.h"
 
+#include <stdio.h>
+
 #include "api/observed.h"
 #include "api/state.h"
 #include "api/trace.h"
@@ -60,10 +62,28 @@ done:
     return status;
 }
 
+int mr_driver_version(void)
+{
+    static _Atomic int known;
+    int version = known;
+    if (version != 0)
+        return version;
+    unsigned minor;
+    char rest;
+    const char *text = mr_setting_text(MR_SETTING_DRIVER_VERSION);
+    version = CUDA_VERSION;
+    if (sscanf(text, "13.%u%c", &minor, &rest) == 1 && minor <= 9)
+        version += (int)minor * 10;
+    else
+        mr_log(MR_LOG_WARN, "MILLRACE_DRIVER_VERSION='%s' is not a version from 13.0 to 13.9; 13.0 is used", text);
+    known = version;
+    return version;
+}
+
 CUresult mr_cuDriverGetVersion(int *driverVersion)
 {
     if (!driverVersion)
         return CUDA_ERROR_INVALID_VALUE;
-    *driverVersion = CUDA_VERSION;
+    *driverVersion = mr_driver_version();
     return CUDA_SUCCESS;
 }

@@ -63,4 +63,7 @@ bool mr_driver_watch_fork(void);
  * when memory is short. Called once, by cuInit. */
 bool mr_driver_watch_exit(void);
 
+/* What cuDriverGetVersion answers: CUDA_VERSION, or what MILLRACE_DRIVER_VERSION says. Any thread, at any time. */
+int mr_driver_version(void);
+
 #endif

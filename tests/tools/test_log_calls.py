@@ -23,6 +23,16 @@ for _ in range(2):
     assert driver.cuGetExportTable(ctypes.byref(table), name) != 0
 """
 
+SAY_VERSION = """
+import ctypes, sys
+driver = ctypes.CDLL(sys.argv[1])
+version, found = ctypes.c_int(), ctypes.c_void_p()
+assert driver.cuInit(0) == 0
+assert driver.cuDriverGetVersion(ctypes.byref(version)) == 0
+newer = [driver.cuGetProcAddress_v2(b"cuInit", ctypes.byref(found), version.value + more, ctypes.c_uint64(0), None) for more in (0, 10)]
+print(version.value, *newer)
+"""
+
 
 def clean(**settings):
     return {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_LOG")} | settings
@@ -91,6 +101,15 @@ class Calls(unittest.TestCase):
         self.assertEqual(len(lines), 1, lines)
         self.assertRegex(lines[0], r"warn: cuGetExportTable: .*ffi\S* asked for .*are stripped, and 'millrace run' can't")
         self.assertNotIn("start the program", lines[0])
+
+    def test_a_newer_version(self):
+        for setting, version in (("13.4", 13040), ("13.0", 13000), ("", 13000)):
+            lines, said = self.log_of([sys.executable, "-c", SAY_VERSION, LIBCUDA], MILLRACE_DRIVER_VERSION=setting)
+            self.assertEqual((said, lines), (f"{version} 0 1\n", []))
+        for wrong in "12.9", "13.10", "13.4x", "13":
+            lines, said = self.log_of([sys.executable, "-c", SAY_VERSION, LIBCUDA], MILLRACE_DRIVER_VERSION=wrong)
+            self.assertEqual(said, "13000 0 1\n")
+            self.assertEqual(lines, [f"millrace: warn: MILLRACE_DRIVER_VERSION='{wrong}' is not a version from 13.0 to 13.9; 13.0 is used"])
 
     def test_calls_without_a_context(self):
         driver = f"import ctypes; d = ctypes.CDLL({LIBCUDA!r}); p = ctypes.c_void_p(); "
