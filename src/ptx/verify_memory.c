@@ -50,7 +50,7 @@ static bool check_ordering(struct verifier *verifier)
             verifier, scoped ? "'%s' with this ordering needs a scope" : "'%s' with a scope needs an ordering",
             op_name(inst));
     uint8_t space = inst->space;
-    bool strong = scoped || sem == MR_PTX_SEM_VOLATILE;
+    bool strong = scoped || (sem == MR_PTX_SEM_VOLATILE && space != MR_PTX_SPACE_LOCAL);
     if (strong && space != MR_PTX_SPACE_GENERIC && space != MR_PTX_SPACE_GLOBAL && !is_shared(space))
         return mr_ptx_verify_error(verifier, "this ordering is not allowed in space '.%s'",
                                    mr_ptx_space_name((enum mr_ptx_space)space));

@@ -294,6 +294,9 @@ static bool check_other_needs(struct verifier *verifier)
         return inst->operand_count <= 3 || check_need(verifier, "", name, 88, 100);
     case MR_PTX_OP_LD:
     case MR_PTX_OP_ST:
+        if (inst->semantics == MR_PTX_SEM_VOLATILE && inst->space == MR_PTX_SPACE_LOCAL &&
+            !check_need(verifier, "", name, 91, 0))
+            return false;
         return mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) * inst->vector <= 128 ||
                check_need(verifier, "", name, 88, 100);
     case MR_PTX_OP_ATOM:

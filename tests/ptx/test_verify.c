@@ -121,7 +121,8 @@ static void test_versions(void **state)
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
         uint32_t first = mr_ptx_target_version(needs[i].sm, 0);
         uint32_t version = needs[i].version ? needs[i].version : first;
-        bool good = stands(needs[i].statement, version, needs[i].sm) && stands(needs[i].statement, 90, 121);
+        bool good = stands(needs[i].statement, version, needs[i].sm) &&
+                    stands(needs[i].statement, version > 90 ? version : 90, 121);
         if (needs[i].sm > 20)
             good = good && !stands(needs[i].statement, 90, target_before(needs[i].sm));
         if (version > first)

@@ -16,7 +16,7 @@
 
 #include "codegen_rig.h"
 
-#define HEAD ".version 9.0\n.target sm_100\n.address_size 64\n"
+#define HEAD ".version 9.1\n.target sm_100\n.address_size 64\n"
 #define KERNEL(name) \
     ".visible .entry " name "(.param .u64 pin, .param .u64 pout, .param .u32 pn)\n{\n" \
     ".reg .b32 %t, %s, %n, %a<30>; .reg .b64 %in, %out, %o, %d<20>; .reg .pred %p<8>; .reg .f32 %f<30>; .reg .b16 %h<20>; .reg .b128 %q<4>; .reg .f64 %g<8>;\n" \
@@ -149,6 +149,17 @@ static void least_of_three(void **unused)
 }
 
 /* Eight words of a thread, to where a thread with another number has its own, in several orders. */
+/* A volatile access of a thread's own memory is one like any other. */
+static void volatile_locals(void **unused)
+{
+    (void)unused;
+    same(
+        "volatile in .local",
+        "{ .local .align 8 .b32 own[4]; st.volatile.local.b32 [own], %a1; st.volatile.local.v2.b32 [own+8], {%a2, %a3};\n"
+        "@%p1 st.volatile.local.b32 [own], %a4; ld.volatile.local.b32 %f10, [own]; ld.volatile.local.v2.b32 {%a9, %f11}, [own+8]; }\n"
+        "mov.b32 %f20, %a1; @%p1 mov.b32 %f20, %a4; mov.b32 %f21, %a3;");
+}
+
 static void wide_accesses(void **unused)
 {
     (void)unused;
@@ -263,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(pairs_of_floats), cmocka_unit_test(halves_beside_floats),
                                        cmocka_unit_test(least_of_three),  cmocka_unit_test(wide_accesses),
-                                       cmocka_unit_test(zeros),           cmocka_unit_test(what_is_refused)};
+                                       cmocka_unit_test(volatile_locals), cmocka_unit_test(zeros),
+                                       cmocka_unit_test(what_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
