@@ -24,7 +24,8 @@ assert abs(errors[0] - errors[1]) < 0.01, errors
 print("alternating least squares: good")
 margins = []
 for on_device in True, False:
-    model = BayesianPersonalizedRanking(factors=31, iterations=200, learning_rate=0.1, use_gpu=on_device, random_state=3)
+    model = BayesianPersonalizedRanking(factors=31, iterations=200, learning_rate=0.1, use_gpu=on_device,
+                                        random_state=3)
     model.fit(seen, show_progress=False)
     model = model.to_cpu() if on_device else model
     scores = model.user_factors @ model.item_factors.T

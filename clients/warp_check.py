@@ -64,7 +64,8 @@ def cast(mesh: wp.uint64, out: wp.array(dtype=float)):
 
 
 def rays(device):
-    points = wp.array(np.array([[0, 0, 0], [1, 0, 0.2], [0, 1, 0.4], [1, 1, 0]], np.float32), dtype=wp.vec3, device=device)
+    corners = np.array([[0, 0, 0], [1, 0, 0.2], [0, 1, 0.4], [1, 1, 0]], np.float32)
+    points = wp.array(corners, dtype=wp.vec3, device=device)
     mesh = wp.Mesh(points=points, indices=wp.array(np.array([0, 1, 2, 1, 3, 2], np.int32), dtype=int, device=device))
     out = wp.zeros(100, dtype=float, device=device)
     wp.launch(cast, dim=100, inputs=[mesh.id, out], device=device)
