@@ -112,6 +112,33 @@ static LLVMValueRef divide_vectors(struct cg *g, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildFPToUI(g->b, q, LLVMTypeOf(a), "");
 }
 
+/* A divisor that is the same for all lanes is a factor: the double above 1 / b. The product of that and a whole number
+ * below 2^32 is too large by less than 2^-19 / b, and a quotient is 1 / b away from the next integer at least. So it is
+ * cut to the same number. */
+static LLVMValueRef multiply_vectors(struct cg *g, LLVMValueRef a, LLVMValueRef factor)
+{
+    LLVMValueRef product = LLVMBuildFMul(g->b, LLVMBuildUIToFP(g->b, a, cg_type(g, g->unit->f64), ""), factor, "");
+    return LLVMBuildFPToUI(g->b, product, LLVMTypeOf(a), "");
+}
+
+/* The factor of the operand's size, for all lanes; 1 in place of 0. */
+static LLVMValueRef factor_of(struct cg *g, const struct mr_ptx_inst *inst, LLVMTypeRef type, bool sign)
+{
+    LLVMTypeRef i32 = g->unit->i32, i64 = g->unit->i64, f64 = g->unit->f64;
+    unsigned lanes = g->now.lanes;
+    g->now.lanes = 1;
+    LLVMValueRef b = cg_resize(g, cg_source(g, &inst->operands[2], type), i32, sign),
+                 zero = LLVMConstInt(i32, 0, false);
+    if (sign)
+        b = LLVMBuildSelect(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, b, zero, ""), LLVMBuildNeg(g->b, b, ""), b, "");
+    b = LLVMBuildSelect(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, b, zero, ""), LLVMConstInt(i32, 1, false), b, "");
+    LLVMValueRef nearest = LLVMBuildFDiv(g->b, LLVMConstReal(f64, 1), LLVMBuildUIToFP(g->b, b, f64, ""), "");
+    LLVMValueRef bits = LLVMBuildBitCast(g->b, nearest, i64, "");
+    LLVMValueRef above = LLVMBuildBitCast(g->b, LLVMBuildAdd(g->b, bits, LLVMConstInt(i64, 1, false), ""), f64, "");
+    g->now.lanes = lanes;
+    return cg_splat(g, above);
+}
+
 static void emit_division(struct cg *g, const struct mr_ptx_inst *inst)
 {
     bool sign = signed_type(inst->type[0]);
@@ -129,8 +156,13 @@ static void emit_division(struct cg *g, const struct mr_ptx_inst *inst)
         negative = LLVMBuildXor(g->b, a_sign, b_sign, "");
     }
     divisor = cg_select(g, by_zero, cg_int(g, work, 1), divisor);
-    LLVMValueRef q = g->now.lanes != 1 && cg_bits(work) == 32 ? divide_vectors(g, dividend, divisor)
-                                                              : LLVMBuildUDiv(g->b, dividend, divisor, "");
+    LLVMValueRef q;
+    if (g->now.lanes == 1 || cg_bits(work) != 32)
+        q = LLVMBuildUDiv(g->b, dividend, divisor, "");
+    else if (mr_flow_operand_class(&g->flow, &inst->operands[2]).kind == MR_CLASS_UNIFORM)
+        q = multiply_vectors(g, dividend, factor_of(g, inst, type, sign));
+    else
+        q = divide_vectors(g, dividend, divisor);
     if (sign)
         q = cg_select(g, negative, LLVMBuildNeg(g->b, q, ""), q);
     LLVMValueRef r;
