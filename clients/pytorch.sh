@@ -12,6 +12,7 @@ install pytorch-2 'torch==2.15.*' numpy expecttest || exit 1
 check "pytorch_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_check.py"
 check "pytorch_check.py, without PyTorch's own kernels" env MILLRACE_KEEP=torch "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_check.py"
 check "pytorch_programs_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_programs_check.py"
+check "pytorch_programs_check.py under millrace check" "$millrace" check -- "$venv/bin/python" "$root/clients/pytorch_programs_check.py"
 check "pytorch_operators_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_operators_check.py"
 check "pytorch_operators_check.py, as for large tensors" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_operators_check.py" --large
 check "pytorch_devices_check.py" env MILLRACE_DEVICES=2 "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_devices_check.py"

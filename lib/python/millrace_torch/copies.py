@@ -7,7 +7,7 @@ import ctypes
 import torch
 
 from . import stream
-from .memory import dense
+from .memory import alias, dense
 from .operator import Operator
 
 _driver = None
@@ -55,7 +55,7 @@ def _copy_bytes(target, source, non_blocking):
         if target.is_cuda and source.is_cuda:
             return
         if not non_blocking:
-            stream.wait(device)
+            stream.wait(device, asked=True)
         elif not stream.capturing(handle):
             host = source if target.is_cuda else target
             if host.is_pinned():
@@ -72,9 +72,10 @@ def copy_(self, src, non_blocking=False):
         if self.numel():
             _copy_bytes(self, src, non_blocking)
         return self
-    if src.is_cuda and not stream.capturing(stream.current(src.device)):
-        with stream.on(src.device):  # the operator waits for one stream
-            stream.wait(src.device)
+    if src.is_cuda:  # the operator waits for one stream
+        with stream.on(src.device):
+            if not stream.capturing(stream.current(src.device)):
+                stream.wait(src.device)
     return _convert(self, src)
 
 
@@ -92,4 +93,12 @@ def zero_(self):
     return self
 
 
-FUNCTIONS = {"copy_": copy_, "zero_": zero_}
+def scalar(self):
+    """aten::_local_scalar_dense, which PyTorch also calls with Python's lock held (`if tensor:`). An operator in the stream
+    may need that lock, so it is let go while the stream's work ends."""
+    with stream.on(self.device):
+        stream.wait(self.device, asked=True)
+        return torch.ops.aten._local_scalar_dense(alias(self))
+
+
+FUNCTIONS = {"copy_": copy_, "zero_": zero_, "_local_scalar_dense": scalar}

@@ -21,7 +21,6 @@ _FORMS = {
     "is_set_to",
     "resize_",
     "record_stream",
-    "_local_scalar_dense",
     "_pin_memory",
     "is_pinned",
     "_efficientzerotensor",

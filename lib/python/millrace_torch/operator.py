@@ -180,13 +180,20 @@ class Operator:
     @functools.cached_property
     def into(self):
         """The overload that writes its one result into a tensor it gets; None if there is none."""
-        if self.kernel is not self.own or self.written or self.draws or [str(r.type) for r in self.own._schema.returns] != ["Tensor"]:
+        if (
+            self.kernel is not self.own
+            or self.written
+            or self.draws
+            or [str(r.type) for r in self.own._schema.returns] != ["Tensor"]
+        ):
             return None
         own = [(a.name, str(a.type)) for a in self.own._schema.arguments]
         for name in self.overloads.overloads():
             found = getattr(self.overloads, name)
             arguments = found._schema.arguments
-            if [(a.name, str(a.type)) for a in arguments] == [*own, ("out", "Tensor")] and arguments[-1].alias_info is not None:
+            if [(a.name, str(a.type)) for a in arguments] == [*own, ("out", "Tensor")] and arguments[
+                -1
+            ].alias_info is not None:
                 return found
         return None
 
