@@ -92,6 +92,28 @@ static void copies(void **unused)
     }
 }
 
+/* A block of known size, whose loads ask for what the next block reads. */
+static void copies_of_sized_blocks(void **unused)
+{
+    (void)unused;
+    struct rig *rig =
+        rig_open(HEAD ".shared .align 16 .b8 tile[4096];\n"
+                      ".visible .entry k(.param .u64 pin, .param .u64 pout, .param .u32 pn) .reqntid 256, 1, 1\n{\n"
+                      ".reg .b32 %t, %b, %s, %a<9>; .reg .b64 %in, %out, %d<7>;\n"
+                      "ld.param.u64 %in, [pin]; ld.param.u64 %out, [pout]; mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x;\n"
+                      "mov.u32 %a0, tile; mul.lo.u32 %a1, %t, 16; add.u32 %s, %a0, %a1;\n"
+                      "mul.wide.u32 %d1, %t, 16; mul.wide.u32 %d2, %b, 4096; add.u64 %d3, %d1, %d2;\n"
+                      "add.u64 %d4, %in, %d3; add.u64 %d5, %out, %d3; cp.async.cg.shared.global [%s], [%d4], 16;\n"
+                      "cp.async.wait_all; ld.shared.v4.b32 {%a2, %a3, %a4, %a5}, [%s];\n"
+                      "st.global.v4.b32 [%d5], {%a2, %a3, %a4, %a5};\n" END);
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        fill();
+        run(rig, "k", 256, 0);
+        assert_memory_equal(out, in, 8192);
+    }
+    rig_close(rig);
+}
+
 /* --- mbarrier ------------------------------------------------------------------------------------- */
 
 /* Warps hand numbers around through shared memory, a phase for each: the sum of all threads' numbers in every round. */
@@ -625,23 +647,15 @@ int main(int argc, char **argv)
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies),
-        cmocka_unit_test(phases),
-        cmocka_unit_test(one_thread),
-        cmocka_unit_test(waits_give_way),
-        cmocka_unit_test(wrong_counts),
-        cmocka_unit_test(bulk_copies),
-        cmocka_unit_test(ended_before_all_have_seen),
-        cmocka_unit_test(many_at_once),
-        cmocka_unit_test(tensor_map_fences),
-        cmocka_unit_test(narrow_addresses),
-        cmocka_unit_test(bulk_reductions),
-        cmocka_unit_test(remote_stores),
-        cmocka_unit_test(clusters),
-        cmocka_unit_test(wide_words),
-        cmocka_unit_test(vectors),
-        cmocka_unit_test(register_counts),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(copies),           cmocka_unit_test(copies_of_sized_blocks),
+        cmocka_unit_test(phases),           cmocka_unit_test(one_thread),
+        cmocka_unit_test(waits_give_way),   cmocka_unit_test(wrong_counts),
+        cmocka_unit_test(bulk_copies),      cmocka_unit_test(ended_before_all_have_seen),
+        cmocka_unit_test(many_at_once),     cmocka_unit_test(tensor_map_fences),
+        cmocka_unit_test(narrow_addresses), cmocka_unit_test(bulk_reductions),
+        cmocka_unit_test(remote_stores),    cmocka_unit_test(clusters),
+        cmocka_unit_test(wide_words),       cmocka_unit_test(vectors),
+        cmocka_unit_test(register_counts),  cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,11 +104,12 @@ static void fetch_ahead(struct cg *g, const struct cg_access *a, LLVMValueRef st
  * and the processor does not see that they are one stream. */
 #define PIECES 4
 
-static void fetch_next_block(struct cg *g, const struct cg_access *a, const struct mr_ptx_operand *address)
+static void fetch_next_block(struct cg *g, const struct cg_access *a)
 {
     const uint32_t *size = g->func->reqntid;
-    if (!g->regs.block_steps || address->kind != MR_PTX_OPERAND_REG_ADDRESS || !cg_is_far(a->inst))
-        return;
+    const struct mr_ptx_operand *address = a->inst->operand_count > 1 ? &a->inst->operands[1] : NULL;
+    if (!g->regs.block_steps || !address || address->kind != MR_PTX_OPERAND_REG_ADDRESS || !cg_is_far(a->inst))
+        return; /* (the load of a copy has no operands) */
     int64_t step = g->regs.block_steps[address->reg];
     uint64_t piece = (uint64_t)size[0] * size[1] * size[2] * a->bytes * a->count;
     if (step < 0 || step >= MR_FLOW_BLOCK_STEP_ANY || (uint64_t)step < PIECES * piece)
@@ -120,7 +121,7 @@ void cg_load_prefetch(struct cg *g, const struct cg_access *a)
 {
     LLVMTypeRef i64 = g->unit->i64;
     if (g->flow.blocks[g->now.at].loop == MR_FLOW_NONE) {
-        fetch_next_block(g, a, &a->inst->operands[1]);
+        fetch_next_block(g, a);
         return;
     }
     bool turns = cg_regions_turns_in_loop(g);
