@@ -73,6 +73,15 @@ def stop(meson: subprocess.Popen | None) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
+def wait(meson: subprocess.Popen) -> int:
+    """Meson's status. Python sees a Ctrl-C that comes just before a wait when that wait ends, so none is long."""
+    while True:
+        try:
+            return meson.wait(1)
+        except subprocess.TimeoutExpired:
+            pass
+
+
 def run(words: list) -> int:
     """Runs Meson with its output passed on."""
     quiet, meson = threading.Event(), None
@@ -82,7 +91,7 @@ def run(words: list) -> int:
         os.close(theirs)
         reader = threading.Thread(target=copy, args=(ours, 1, quiet), daemon=True)
         reader.start()
-        status = meson.wait()
+        status = wait(meson)
         reader.join()
     except KeyboardInterrupt:
         quiet.set()
