@@ -205,7 +205,8 @@ class Operator:
             form = self.kernel(*capture.metas(call.args), **capture.metas(call.kwargs))
         except (RuntimeError, TypeError):  # it depends on values
             return None
-        if form.layout != torch.strided or form.numel() == 0:
+        # A kernel may leave the conjugates of complex numbers to be made.
+        if form.layout != torch.strided or form.numel() == 0 or form.is_complex():
             return None
         found = torch.empty_strided(form.size(), form.stride(), dtype=form.dtype, device=call.device)
         target = alias(found)
