@@ -634,6 +634,43 @@ def captured_training():
     return torch.stack(found), module[0].weight
 
 
+@program(1e-3)
+def captured_layers():
+    """Layers and their gradients as graphs, each launched twice."""
+    found = []
+    for make, shape in (
+        (lambda: nn.Conv2d(3, 4, 3), (2, 3, 8, 8)),
+        (lambda: nn.LayerNorm(8), (3, 8)),
+        (lambda: nn.RMSNorm(8), (3, 8)),
+        (lambda: nn.LSTM(4, 5), (3, 2, 4)),
+        (lambda: nn.LSTMCell(4, 5), (3, 4)),
+        (lambda: nn.TransformerEncoderLayer(16, 4, 32, dropout=0.0, batch_first=True), (2, 5, 16)),
+    ):
+        module, x = placed(make), numbers(*shape)
+
+        def step():
+            out = module(x)
+            out = out[0] if isinstance(out, tuple) else out
+            return out, *torch.autograd.grad(out.square().sum(), list(module.parameters()))
+
+        if PLACE == "cpu":
+            found += step()
+            continue
+        side, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            step()
+        torch.cuda.current_stream().wait_stream(side)
+        with torch.cuda.graph(graph):
+            results = step()
+        graph.replay()
+        for each in results:
+            each.detach().zero_()
+        graph.replay()
+        found += [each.clone() for each in results]
+    return found
+
+
 @program()
 def threads():
     found = [None] * 6

@@ -18,9 +18,10 @@ def program(function):
 
 @program
 def tensor_of_another_stream(torch, mended):
-    a, b = torch.cuda.Stream(), torch.cuda.Stream()
+    a, b, given = torch.cuda.Stream(), torch.cuda.Stream(), torch.ones(1 << 19, device="cuda")
+    torch.cuda.synchronize()
     with torch.cuda.stream(a):
-        x = torch.ones(1 << 14, device="cuda").tanh()
+        x = given.tanh()
     if mended:
         b.wait_stream(a)
     with torch.cuda.stream(b):

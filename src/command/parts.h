@@ -70,7 +70,8 @@ void mr_parts_tell(const char *function, const struct mr_parts_tells *tells);
  * by millrace_fail_part since the last time, else success. */
 CUresult mr_parts_ended(CUresult status) __attribute__((warn_unused_result));
 
-/* Private, for Millrace's libraries of mathematics (src/libs/math/): puts work in parts at the end of a stream, or into
+/* Private, for Millrace's libraries of mathematics (src/libs/math/) and what runs PyTorch's operators
+ * (lib/python/millrace_torch/): puts work in parts at the end of a stream, or into
  * the graph to which the stream is captured, as a host node. No part may call the driver. A part that faults fails the
  * context as a kernel does. `data` goes to the driver on success alone; it is released once the work has run, or the
  * last graph with it has gone. Any thread. CUDA_ERROR_INVALID_VALUE for no parts or no function, and as

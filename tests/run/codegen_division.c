@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "codegen_numbers.h"
 #include "codegen_rig.h"
 #include "compile/codegen.h"
 
@@ -25,8 +26,7 @@ static uint64_t seed = 5;
 
 static uint32_t draw(void)
 {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 32);
+    return draw_from(&seed);
 }
 
 static const char text[] =

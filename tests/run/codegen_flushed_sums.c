@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "codegen_numbers.h"
 #include "codegen_rig.h"
 
 enum { COUNT = 256, RESULTS = 6, ROUNDS = 40 };
@@ -26,22 +27,7 @@ static uint64_t seed = 12;
 
 static uint32_t draw(void)
 {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 32);
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return draw_from(&seed);
 }
 
 static float flushed(float value)

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "codegen_numbers.h"
 #include "codegen_rig.h"
 #include "compile/codegen.h"
 
@@ -415,13 +416,6 @@ static void more_alive_than_expected(void **unused)
         assert_true(out[t] == sum);
     }
     rig_close(rig);
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 /* More constants than stay in the instructions: of integers and floats, in sums, products, comparisons and choices. */

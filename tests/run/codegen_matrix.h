@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "codegen_numbers.h"
 #include "codegen_rig.h"
 
 #define HEAD ".version 8.8\n.target sm_90\n.address_size 64\n"
@@ -43,20 +44,6 @@ static inline uint32_t draw(void)
 {
     state = state * 1664525u + 1013904223u;
     return state >> 8;
-}
-
-static inline uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 static inline double small_float(unsigned bits, int bias, unsigned mantissa)

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "codegen_numbers.h"
 #include "codegen_rig.h"
 #include "compile/codegen.h"
 
@@ -30,22 +31,7 @@ static uint64_t seed = 3;
 
 static uint32_t draw(void)
 {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 32);
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return draw_from(&seed);
 }
 
 static const uint32_t special[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x80800000,

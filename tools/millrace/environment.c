@@ -33,12 +33,17 @@ static bool prepend(const char *variable, const char *folder)
     return before && *before ? join(variable, folder, before) : setenv(variable, folder, 1) == 0;
 }
 
-/* Puts `folder` behind what the variable holds, unless it is there (a command inside a command). */
+/* Puts `folder` behind what the variable holds, unless it is one of the folders there (a command inside a command). */
 static bool append(const char *variable, const char *folder)
 {
     const char *before = getenv(variable);
-    if (before && strstr(before, folder))
-        return true;
+    size_t length = strlen(folder);
+    for (const char *at = before; at;) {
+        size_t part = strcspn(at, ":");
+        if (part == length && strncmp(at, folder, length) == 0)
+            return true;
+        at = at[part] ? at + part + 1 : NULL;
+    }
     return before && *before ? join(variable, before, folder) : setenv(variable, folder, 1) == 0;
 }
 

@@ -6,11 +6,13 @@ import math
 import torch
 
 
+def _factor(query, scale):
+    return 1 / math.sqrt(query.size(-1)) if scale is None else scale
+
+
 def _weights(query, key, bias, causal, scale):
     """The weights before dropout, and the logarithm of their sums."""
-    scores = (
-        query.float() @ key.float().transpose(-2, -1) * (1 / math.sqrt(query.size(-1)) if scale is None else scale)
-    )
+    scores = query.float() @ key.float().transpose(-2, -1) * _factor(query, scale)
     if bias is not None:
         scores += bias
     if causal:
@@ -21,6 +23,8 @@ def _weights(query, key, bias, causal, scale):
 
 def _kept(weights, dropout, seed):
     """What dropout leaves of the weights, as factors; the seed tells which."""
+    if weights.is_meta:  # only forms are asked for
+        return weights
     drawn = torch.rand(weights.size(), generator=torch.Generator().manual_seed(int(seed)))
     return (drawn >= dropout).float().div_(1 - dropout)
 
@@ -52,14 +56,11 @@ def _backward(gradient, query, key, value, bias, seed, dropout, causal, scale):
     heads = query.size(1)
     spread, values = _grouped(key, heads).float(), _grouped(value, heads).float()
     weights, _ = _weights(query, spread, bias, causal, scale)
-    factors = _kept(weights, dropout, seed) if dropout else None
-    gradient = gradient.float()
-    to_weights = gradient @ values.transpose(-2, -1)
-    if factors is not None:
-        to_weights = to_weights * factors
-    to_values = (weights if factors is None else weights * factors).transpose(-2, -1) @ gradient
+    factors = _kept(weights, dropout, seed) if dropout else 1
+    gradient, by = gradient.float(), _factor(query, scale)
+    to_values = (weights * factors).transpose(-2, -1) @ gradient
+    to_weights = gradient @ values.transpose(-2, -1) * factors
     to_scores = weights * (to_weights - (to_weights * weights).sum(-1, keepdim=True))
-    by = 1 / math.sqrt(query.size(-1)) if scale is None else scale
     return (
         (to_scores @ spread * by).to(query.dtype),
         _summed(to_scores.transpose(-2, -1) @ query.float() * by, key),
@@ -68,115 +69,44 @@ def _backward(gradient, query, key, value, bias, seed, dropout, causal, scale):
     )
 
 
-def _flash(query, key, value, dropout_p=0.0, is_causal=False, return_debug_mask=False, *, scale=None):
-    out, sums, seed = _forward(query, key, value, None, dropout_p, is_causal, scale)
-    none = torch.empty(0, dtype=torch.int64)
-    return (
-        out,
-        sums,
-        none,
-        none.clone(),
-        query.size(2),
-        key.size(2),
-        seed.view(1).repeat(2),
-        seed.clone(),
-        torch.empty(0, dtype=query.dtype),
-    )
+def _fused(out, sums, query, key, seeds):
+    """What the fused kernels give: no places of sequences, and no mask, for these are for other callers."""
+    nowhere = torch.empty(0, dtype=torch.int64)
+    return out, sums, nowhere, nowhere.clone(), query.size(2), key.size(2), *seeds, torch.empty(0, dtype=query.dtype)
 
 
-def _flash_backward(
-    grad_out,
-    query,
-    key,
-    value,
-    out,
-    logsumexp,
-    cum_seq_q,
-    cum_seq_k,
-    max_q,
-    max_k,
-    dropout_p,
-    is_causal,
-    philox_seed,
-    philox_offset,
-    *,
-    scale=None
-):
-    return _backward(grad_out, query, key, value, None, philox_offset, dropout_p, is_causal, scale)[:3]
+# PyTorch leaves out arguments at the end that are as by default.
 
 
-def _efficient(query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, *, scale=None):
-    out, sums, seed = _forward(query, key, value, attn_bias, dropout_p, is_causal, scale)
-    return out, sums if compute_log_sumexp else sums[..., :0], seed, seed.clone()
+def _flash(query, key, value, dropout=0.0, causal=False, _=False, *, scale=None):
+    out, sums, seed = _forward(query, key, value, None, dropout, causal, scale)
+    return _fused(out, sums, query, key, (seed.view(1).repeat(2), seed.clone()))
 
 
-def _efficient_backward(
-    grad_out_,
-    query,
-    key,
-    value,
-    attn_bias,
-    out,
-    logsumexp,
-    philox_seed,
-    philox_offset,
-    dropout_p,
-    grad_input_mask,
-    is_causal=False,
-    *,
-    scale=None
-):
-    found = _backward(grad_out_, query, key, value, attn_bias, philox_seed, dropout_p, is_causal, scale)
-    return tuple(each if wanted else None for each, wanted in zip(found, grad_input_mask))
+def _flash_backward(gradient, query, key, value, *rest, scale=None):
+    _out, _sums, _at_q, _at_k, _max_q, _max_k, dropout, causal, _state, seed = rest
+    return _backward(gradient, query, key, value, None, seed, dropout, causal, scale)[:3]
 
 
-def _cudnn(
-    query,
-    key,
-    value,
-    attn_bias,
-    compute_log_sumexp,
-    dropout_p=0.0,
-    is_causal=False,
-    return_debug_mask=False,
-    *,
-    scale=None
-):
-    out, sums, seed = _forward(query, key, value, attn_bias, dropout_p, is_causal, scale)
-    none = torch.empty(0, dtype=torch.int64)
-    return (
-        out,
-        sums.unsqueeze(-1),
-        none,
-        none.clone(),
-        query.size(2),
-        key.size(2),
-        seed,
-        seed.clone(),
-        torch.empty(0, dtype=query.dtype),
-    )
+def _efficient(query, key, value, bias, wants_sums, dropout=0.0, causal=False, *, scale=None):
+    out, sums, seed = _forward(query, key, value, bias, dropout, causal, scale)
+    return out, sums if wants_sums else sums[..., :0], seed, seed.clone()
 
 
-def _cudnn_backward(
-    grad_out,
-    query,
-    key,
-    value,
-    out,
-    logsumexp,
-    philox_seed,
-    philox_offset,
-    attn_bias,
-    cum_seq_q,
-    cum_seq_k,
-    max_q,
-    max_k,
-    dropout_p,
-    is_causal,
-    *,
-    scale=None
-):
-    return _backward(grad_out, query, key, value, attn_bias, philox_seed, dropout_p, is_causal, scale)[:3]
+def _efficient_backward(gradient, query, key, value, bias, *rest, scale=None):
+    _out, _sums, seed, _offset, dropout, wanted, causal = (*rest, False)[:7]
+    found = _backward(gradient, query, key, value, bias, seed, dropout, causal, scale)
+    return tuple(each if is_wanted else None for each, is_wanted in zip(found, wanted))
+
+
+def _cudnn(query, key, value, bias, _wants_sums, dropout=0.0, causal=False, _=False, *, scale=None):
+    out, sums, seed = _forward(query, key, value, bias, dropout, causal, scale)
+    return _fused(out, sums.unsqueeze(-1), query, key, (seed, seed.clone()))
+
+
+def _cudnn_backward(gradient, query, key, value, *rest, scale=None):
+    _out, _sums, seed, _offset, bias, _at_q, _at_k, _max_q, _max_k, dropout, causal = rest
+    return _backward(gradient, query, key, value, bias, seed, dropout, causal, scale)[:3]
 
 
 KERNELS = {

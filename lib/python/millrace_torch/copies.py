@@ -2,24 +2,16 @@
 """Copies and fills of bytes: work of the stream, by the driver. Where elements change or move apart, the CPU copies."""
 
 import collections
-import ctypes
+import threading
 
 import torch
 
-from . import stream
+from . import driver, stream
 from .memory import alias, dense
 from .operator import Operator
 
-_driver = None
 _busy = collections.deque()  # events, and the host's tensors that must live until then
-
-
-def use(driver):
-    """Takes the driver that copies."""
-    global _driver
-    _driver = driver
-    driver.cuMemcpyAsync.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
-    driver.cuMemsetD8Async.argtypes = (ctypes.c_void_p, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p)
+_turn = threading.Lock()
 
 
 def _alike(a, b):
@@ -36,22 +28,19 @@ def _alike(a, b):
 
 def _hold(tensor):
     """Keeps a pinned tensor of the host until the current stream has come to this place."""
-    while _busy and _busy[0][0].query():
-        _busy.popleft()
     event = torch.cuda.Event()
     event.record()
-    _busy.append((event, tensor))
+    with _turn:
+        while _busy and _busy[0][0].query():
+            _busy.popleft()
+        _busy.append((event, tensor))
 
 
 def _copy_bytes(target, source, non_blocking):
     device = target.device if target.is_cuda else source.device
     with stream.on(device):
         handle = stream.current(device)
-        torch.cuda.check_error(
-            _driver.cuMemcpyAsync(
-                target.data_ptr(), source.data_ptr(), target.numel() * target.element_size(), handle
-            )
-        )
+        driver.check(driver.cuda.cuMemcpyAsync(target.data_ptr(), source.data_ptr(), target.nbytes, handle))
         if target.is_cuda and source.is_cuda:
             return
         if not non_blocking:
@@ -85,11 +74,7 @@ def zero_(self):
         return _clear(self)
     if self.numel():
         with stream.on(self.device):
-            torch.cuda.check_error(
-                _driver.cuMemsetD8Async(
-                    self.data_ptr(), 0, self.numel() * self.element_size(), stream.current(self.device)
-                )
-            )
+            driver.check(driver.cuda.cuMemsetD8Async(self.data_ptr(), 0, self.nbytes, stream.current(self.device)))
     return self
 
 

@@ -4,8 +4,9 @@
 import warnings
 
 import torch
+from torch.library import Library
 
-from . import attention, capture, copies, gpu_only, observe, stream
+from . import attention, copies, driver, gpu_only
 from .operator import Operator
 
 # Memory and forms of tensors: nothing is computed. Views are known by their schema.
@@ -63,14 +64,11 @@ def _has(name, key):
     return torch._C._dispatch_has_kernel_for_dispatch_key(name, key)
 
 
-def install(driver):
-    """Registers the CPU's kernels for CUDA tensors."""
+def install(library):
+    """Registers the CPU's kernels for CUDA tensors, with Millrace's driver, by ctypes."""
     global _library
-    observe.use(driver)
-    stream.use(driver)
-    capture.use(driver)
-    copies.use(driver)
-    _library = torch.library.Library("aten", "IMPL")
+    driver.use(library)
+    _library = Library("aten", "IMPL")
     kernels = {**attention.KERNELS, **gpu_only.KERNELS}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # PyTorch says that kernels are replaced

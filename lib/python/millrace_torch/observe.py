@@ -8,15 +8,14 @@ import threading
 
 import torch
 
+from . import driver
+
 READ, WRITE = 1, 2
 # Written without being read, though the schema can't tell.
 ONLY_WRITTEN = re.compile(
     r"(copy|fill|zero|normal|uniform|random|exponential|bernoulli|cauchy|geometric|log_normal)_$"
 )
-_RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
-_HOST = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _RUNS = 64  # of memory, for one tensor
-_driver = None
 _observed = None
 
 # Whose values choose the places that they read or write. Of such an operator nothing is told.
@@ -25,28 +24,11 @@ _CHOSEN = re.compile(
 )
 
 
-def use(driver):
-    """Takes the driver that is told."""
-    global _driver
-    _driver = driver
-    driver.millrace_touch_part.restype = ctypes.c_bool
-    driver.millrace_touch_part.argtypes = (
-        ctypes.c_char_p,
-        ctypes.c_void_p,
-        ctypes.c_size_t,
-        ctypes.c_size_t,
-        ctypes.c_size_t,
-        ctypes.c_uint,
-    )
-    driver.millrace_submit_parts.argtypes = (ctypes.c_void_p, ctypes.c_uint64, _RUN, ctypes.c_void_p, ctypes.c_void_p)
-    driver.cuLaunchHostFunc.argtypes = (ctypes.c_void_p, _HOST, ctypes.c_void_p)
-
-
 def observed():
     """Whether somebody wants to know. That is settled when the driver starts."""
     global _observed
     if _observed is None:
-        _observed = _driver.millrace_touch_part(None, None, 0, 0, 0, 0)
+        _observed = driver.cuda.millrace_touch_part(None, None, 0, 0, 0, 0)
     return _observed
 
 
@@ -88,31 +70,31 @@ def touch(name, touched):
         return
     for runs, how in known:
         for run in runs:
-            _driver.millrace_touch_part(name, *run, how)
+            driver.cuda.millrace_touch_part(name, *run, how)
 
 
 def submit(handle, run):
     """Puts a function into the stream, as the work that was told of. It must live until it has run. The status."""
-    return _driver.millrace_submit_parts(handle, 1, run, None, None)
+    return driver.cuda.millrace_submit_parts(handle, 1, run, None, None)
 
 
 def function(work):
     """A function for `submit`."""
-    return _RUN(lambda data, first, end: work())
+    return driver.PART(lambda data, first, end: work())
 
 
 # A function of the C library that leaves all memory alone: one of Python's would have to wait for Python's lock.
-_nothing = ctypes.cast(ctypes.CDLL(None).labs, _RUN)
+_nothing = ctypes.cast(ctypes.CDLL(None).labs, driver.PART)
 
 
 def work_done(handle):
     """Puts the work that was told of into the stream: it is done already."""
-    torch.cuda.check_error(submit(handle, _nothing))
+    driver.check(submit(handle, _nothing))
 
 
 def wait(handle):
     """Waits for the stream's work, as a thread that the observer does not see: the program has not asked for it."""
     done = threading.Event()
-    ended = _HOST(lambda data: done.set())
-    torch.cuda.check_error(_driver.cuLaunchHostFunc(handle, ended, None))
+    ended = driver.HOST_FUNCTION(lambda data: done.set())
+    driver.check(driver.cuda.cuLaunchHostFunc(handle, ended, None))
     done.wait()

@@ -6,8 +6,9 @@ import re
 
 import torch
 
-from . import capture, observe, rng, stream
+from . import capture, driver, observe, rng, stream
 from .memory import CPU, alias, on_device
+from .values import form_of, has, mapped, tensors
 
 # Of these some tensors may be the CPU's while others are the device's, as on a GPU.
 _MIXES = re.compile(
@@ -17,20 +18,6 @@ _NAMES = {torch.float16: "Half", torch.bfloat16: "BFloat16", torch.complex32: "C
 _WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
 
 LARGE = 1 << 20  # bytes of arguments from which a result is worth the time to ask for its form
-
-
-def mapped(function, value):
-    """The value with `function` applied to it, or to each element of lists and tuples in it."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(mapped(function, each) for each in value)
-    return function(value)
-
-
-def tensors(value):
-    """The tensors in a value."""
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [tensor for each in value for tensor in tensors(each)] if isinstance(value, (list, tuple)) else []
 
 
 class Call:
@@ -49,7 +36,7 @@ class Call:
             for name, each in kwargs.items()
         }
         if self.device is None:
-            self.device = torch.device("cuda", torch._C._cuda_getDevice())
+            self.device = torch.device("cuda", driver.index_of(torch.device("cuda")))
         if self.foreign and not operator.mixes:
             self.apart(CPU)
 
@@ -75,7 +62,7 @@ class Call:
             self.pairs.append((found, value))
             return found
         if isinstance(value, torch.device) and value.type == "cuda":
-            self.place(torch.device("cuda", torch._C._cuda_getDevice()) if value.index is None else value)
+            self.place(torch.device("cuda", driver.index_of(value)))
             return CPU
         return value
 
@@ -89,12 +76,14 @@ class Call:
         self.sized[name] = found
         return found
 
+    def written(self):
+        """The program's tensors that the kernel writes."""
+        return [tensor for name in self.operator.written for tensor in tensors(self.given.get(name))]
+
     def give_back(self):
-        """The device's tensors get what the kernel wrote into those of `sized`, and new places of elements in sparse ones."""
+        """The device's tensors get what the kernel wrote into those of `sized`, and sparse ones their new elements."""
         for found, tensor in self.pairs:
-            if tensor.layout == torch.sparse_coo and any(
-                self.given.get(name) is tensor for name in self.operator.written
-            ):
+            if tensor.layout == torch.sparse_coo and has(self.written(), tensor):
                 torch.ops.aten.copy_sparse_to_sparse_(tensor, on_device(found, self.device))
         for name, found in self.sized.items():
             if found.numel():
@@ -104,16 +93,9 @@ class Call:
         """Tells an observer what the call touches: what it reads and writes of its arguments, and its results."""
         if not self.operator.tells or not observe.observed():
             return
-        written = [tensor for name in self.operator.written for tensor in tensors(self.given.get(name))]
-        touched = []
-        for _, tensor in self.pairs:
-            is_written = any(each is tensor for each in written)
-            touched.append((tensor, self.operator.how_written if is_written else observe.READ))
-        touched += [
-            (tensor, observe.WRITE)
-            for tensor in tensors(results)
-            if tensor.is_cuda and not any(tensor is each for _, each in self.pairs)
-        ]
+        arguments, written = [tensor for _, tensor in self.pairs], self.written()
+        touched = [(each, self.operator.how_written if has(written, each) else observe.READ) for each in arguments]
+        touched += [(each, observe.WRITE) for each in tensors(results) if each.is_cuda and not has(arguments, each)]
         observe.touch(self.operator.label, touched)
 
     def result(self, result):
@@ -166,12 +148,11 @@ class Operator:
             stream.wait(call.device)
             result = self.run_in_place(call)
             if result is None:
-                result = self.run(call)
+                result = mapped(call.result, self.run(call))
             for name, found in call.sized.items():
                 if found.size() != call.given[name].size():
                     call.given[name].resize_(found.size())
             call.give_back()
-            result = mapped(call.result, result)
             if observe.observed():
                 call.tell(result)
                 observe.work_done(handle)
@@ -179,21 +160,15 @@ class Operator:
 
     @functools.cached_property
     def into(self):
-        """The overload that writes its one result into a tensor it gets; None if there is none."""
-        if (
-            self.kernel is not self.own
-            or self.written
-            or self.draws
-            or [str(r.type) for r in self.own._schema.returns] != ["Tensor"]
-        ):
+        """The overload that writes its one result into a tensor it gets; None if there is none, or the result is small."""
+        one = [str(each.type) for each in self.own._schema.returns] == ["Tensor"]
+        reduces = getattr(torch.Tag, "reduction", None) in self.own.tags
+        if self.kernel is not self.own or self.written or self.draws or reduces or not one:
             return None
-        own = [(a.name, str(a.type)) for a in self.own._schema.arguments]
+        wanted = [*((a.name, str(a.type)) for a in self.own._schema.arguments), ("out", "Tensor")]
         for name in self.overloads.overloads():
             found = getattr(self.overloads, name)
-            arguments = found._schema.arguments
-            if [(a.name, str(a.type)) for a in arguments] == [*own, ("out", "Tensor")] and arguments[
-                -1
-            ].alias_info is not None:
+            if [(a.name, str(a.type)) for a in found._schema.arguments] == wanted:
                 return found
         return None
 
@@ -202,7 +177,8 @@ class Operator:
         if sum(tensor.numel() * tensor.element_size() for _, tensor in call.pairs) < LARGE or self.into is None:
             return None
         try:
-            form = self.kernel(*capture.metas(call.args), **capture.metas(call.kwargs))
+            forms = {name: mapped(form_of, each) for name, each in call.kwargs.items()}
+            form = self.own(*(mapped(form_of, each) for each in call.args), **forms)
         except (RuntimeError, TypeError):  # it depends on values
             return None
         # A kernel may leave the conjugates of complex numbers to be made.
@@ -214,10 +190,8 @@ class Operator:
             self.into(*call.args, **call.kwargs, out=target)
         except RuntimeError:  # no kernel for the type: by way of float
             return None
-        if target.stride() != found.stride():  # the kernel has chosen another order of elements
-            found = found.as_strided(target.size(), target.stride())
-        call.pairs.append((target, found))
-        return target
+        # The kernel may have chosen another order of elements.
+        return found if target.stride() == found.stride() else found.as_strided(target.size(), target.stride())
 
     def run(self, call, draw=rng.next_of):
         """The kernel's results. Random numbers come from what `draw` makes of the device's generator."""
@@ -267,7 +241,8 @@ class Operator:
             *mapped(widened, list(args)), **{name: mapped(widened, each) for name, each in kwargs.items()}
         )
         given = dict(zip(self.names, args), **kwargs)
+        written = [tensor for name in self.written for tensor in tensors(given.get(name))]
         for tensor, wide in pairs:
-            if any(given.get(name) is tensor for name in self.written):
-                tensor.resize_(wide.size()).copy_(wide) if tensor.size() != wide.size() else tensor.copy_(wide)
+            if has(written, tensor):
+                (tensor if tensor.size() == wide.size() else tensor.resize_(wide.size())).copy_(wide)
         return mapped(narrowed, result)

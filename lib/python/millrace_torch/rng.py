@@ -8,6 +8,8 @@ import threading
 
 import torch
 
+from .driver import index_of
+
 _STEP = 4  # offsets are multiples of it
 _lock = threading.Lock()
 _graphs = itertools.count(1)
@@ -46,7 +48,7 @@ def in_graph():
 
 def default(device):
     """The device's own generator."""
-    return torch.cuda.default_generators[torch._C._cuda_getDevice() if device.index is None else device.index]
+    return torch.cuda.default_generators[index_of(device)]
 
 
 _turn = threading.RLock()

@@ -304,13 +304,15 @@ static void tell_values(struct obs_run *run, bool waits)
     for (uint32_t i = 0; i < run->plan->count; i++) {
         const struct obs_plan_node *node = &run->plan->node[i];
         const struct obs_operation *step = run->state[i].operation;
-        for (uint32_t n = 0; step && n < node->values && (!waits || run->state[i].open); n++)
-            if (obs_values_is_wait(&node->value[n]) != waits)
-                continue;
-            else if (waits)
-                obs_values_await(&node->value[n], step);
-            else
-                obs_values_release(&node->value[n], step, run->launch->side.number);
+        if (!step || (waits && !run->state[i].open))
+            continue;
+        for (uint32_t n = 0; n < node->values; n++) {
+            const CUstreamBatchMemOpParams *op = &node->value[n];
+            if (waits && obs_values_is_wait(op))
+                obs_values_await(op, step);
+            else if (!waits && !obs_values_is_wait(op))
+                obs_values_release(op, step, run->launch->side.number);
+        }
     }
 }
 
@@ -340,8 +342,10 @@ static void prepare_run(struct obs_run *run, struct obs_stream *stream)
             run->state[i].operation->side.what =
                 plan->node[i].type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ? MR_SIDE_ALLOCATION : MR_SIDE_FREE;
     }
-    for (int waits = 1; waits >= 0 && plan->has_values; waits--)
-        tell_values(run, waits);
+    if (plan->has_values) {
+        tell_values(run, true);
+        tell_values(run, false);
+    }
     for (uint32_t i = 0; plan->has_records && i < plan->count; i++) {
         const struct obs_plan_node *node = &plan->node[i];
         struct obs_event *event =

@@ -112,6 +112,7 @@ struct cg {
     struct cg_unit *unit;
     const struct mr_ptx_function *func;
     struct mr_flow flow;
+    bool multiplies; /* it has products of matrices (mma) */
     LLVMValueRef fn;
     LLVMBuilderRef b;
     LLVMMetadataRef scope; /* lines.c: the function; NULL in helpers, which have no lines */

@@ -101,6 +101,14 @@ static void emit_block(struct cg *g, uint32_t index)
     emit_instructions(g, block);
 }
 
+static bool has_products(const struct mr_ptx_function *func)
+{
+    for (uint32_t i = 0; i < func->inst_count; i++)
+        if (func->insts[i].op == MR_PTX_OP_MMA)
+            return true;
+    return false;
+}
+
 static bool allocate(struct cg *g)
 {
     size_t regs = g->flow.reg_count, blocks = g->flow.block_count;
@@ -201,7 +209,7 @@ static void emit_all(struct cg *g)
 
 bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
 {
-    struct cg g = {.unit = unit, .func = func, .fn = unit->callees[func->index]};
+    struct cg g = {.unit = unit, .func = func, .multiplies = has_products(func), .fn = unit->callees[func->index]};
     bool good = mr_flow_build(&g.flow, func, unit->facts, unit->request->shape) && allocate(&g);
     bool turns = good && unit->facts[func->index].barriers && mr_flow_regions_fit(&g.flow, unit->entry);
     if (good && unit->wide && unit->entry->reachable_count == 1 && mr_flow_pairs_fit(&g.flow, turns) &&

@@ -158,12 +158,7 @@ static void load_rows(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef
  */
 static bool may_be_whole(const struct cg *g, const struct mr_ptx_inst *inst)
 {
-    if (g->unit->request->hurry || (inst->flags & MR_PTX_FLAG_TRANS))
-        return false;
-    for (uint32_t i = 0; i < g->func->inst_count; i++)
-        if (g->func->insts[i].op == MR_PTX_OP_MMA)
-            return false;
-    return true;
+    return !g->unit->request->hurry && !(inst->flags & MR_PTX_FLAG_TRANS) && !g->multiplies;
 }
 
 /* Which lanes' rows are where they are if each matrix is one piece. */
