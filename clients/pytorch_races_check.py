@@ -128,6 +128,74 @@ def graph_beside_its_input(torch, mended):
     return result
 
 
+@program
+def rows_by_index(torch, mended):
+    """A stream gathers rows of a table, of which another one changes one (unless mended, one that nobody gathers)."""
+    a, b = torch.cuda.Stream(), torch.cuda.Stream()
+    table, chosen = torch.zeros(1000, 64, device="cuda"), torch.tensor([3, 700, 41, 3], device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(a):
+        table[chosen]
+    with torch.cuda.stream(b):
+        table[42 if mended else 41].fill_(1)
+
+
+@program
+def embedding_beside_its_training(torch, mended):
+    """An optimizer's step changes the table while another stream looks up words."""
+    looking, words = torch.cuda.Stream(), torch.tensor([[1, 2], [900, 4]], device="cuda")
+    table = torch.nn.Embedding(1000, 32, device="cuda")
+    step = torch.optim.SGD(table.parameters(), lr=0.1)
+    table(words).sum().backward()
+    looking.wait_stream(torch.cuda.current_stream())
+    step.step()
+    if mended:
+        looking.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(looking), torch.no_grad():
+        table(words)
+
+
+@program
+def elements_by_index(torch, mended):
+    """Two streams scatter into one tensor; one column is in both lists, unless mended."""
+    a, b = torch.cuda.Stream(), torch.cuda.Stream()
+    x = torch.zeros(64, 128, device="cuda")
+    left = torch.arange(64, device="cuda").repeat(64, 1)
+    right = torch.arange(64 if mended else 63, 127, device="cuda").repeat(64, 1)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(a):
+        x.scatter_(1, left, 1.0)
+    with torch.cuda.stream(b):
+        x.scatter_add_(1, right, torch.ones(right.size(), device="cuda"))
+
+
+@program
+def places_by_mask(torch, mended):
+    """A masked fill beside a gather: they meet in one element, unless mended."""
+    a, b = torch.cuda.Stream(), torch.cuda.Stream()
+    x, mask = torch.zeros(100, 100, device="cuda"), torch.zeros(100, 100, dtype=torch.bool, device="cuda")
+    mask[50, 51] = True
+    place = torch.full((100, 1), 50 if mended else 51, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(a):
+        x.masked_fill_(mask, 7)
+    with torch.cuda.stream(b):
+        x.gather(1, place)
+
+
+@program
+def index_changed_too_early(torch, mended):
+    """The index itself is written while a gather reads it."""
+    other = torch.cuda.Stream()
+    table, index = torch.zeros(100, 8, device="cuda"), torch.arange(50, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(other):
+        table.index_select(0, index)
+    if mended:
+        torch.cuda.current_stream().wait_stream(other)
+    index.zero_()
+
+
 def found(command, name, *more):
     """How many races millrace check reports."""
     done = subprocess.run([*command, name, *more], capture_output=True, text=True)

@@ -95,7 +95,7 @@ def add(call, handle):
                 target.copy_(value)
         call.give_back()
 
-    call.tell(results)
+    call.tell(results, runs_now=False)
     call.pairs.clear()  # the graph has addresses, and its memory may be handed out again
     call.given = {
         name: each for name, each in call.given.items() if name in call.sized or isinstance(each, torch.Generator)

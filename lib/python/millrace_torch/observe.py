@@ -8,7 +8,7 @@ import threading
 
 import torch
 
-from . import driver
+from . import driver, places
 
 READ, WRITE = 1, 2
 # Written without being read, though the schema can't tell.
@@ -18,23 +18,12 @@ ONLY_WRITTEN = re.compile(
 _RUNS = 64  # of memory, for one tensor
 _observed = None
 
-# Whose values choose the places that they read or write. Of such an operator nothing is told.
-_CHOSEN = re.compile(
-    r"index|gather|scatter|embedding|take|put|masked|nonzero|searchsorted|bucketize|grid_sampl|unpool|sparse|roi|segment|histogram|set_"
-)
-
-
 def observed():
     """Whether somebody wants to know. That is settled when the driver starts."""
     global _observed
     if _observed is None:
         _observed = driver.cuda.millrace_touch_part(None, None, 0, 0, 0, 0)
     return _observed
-
-
-def tells(name):
-    """Whether the touches of the operator `name` are known without its values."""
-    return not _CHOSEN.search(name)
 
 
 def _runs(tensor):
@@ -62,15 +51,27 @@ def _runs(tensor):
 
 
 def touch(name, touched):
-    """Tells what the work that comes next in a stream touches: pairs of a tensor and READ, WRITE or both."""
-    known = [
-        (_runs(tensor) if tensor.layout == torch.strided else None, how) for tensor, how in touched if tensor.numel()
-    ]
-    if any(runs is None for runs, _ in known):
-        return
+    """Tells what the work that comes next in a stream touches: pairs of a tensor, or of such runs, and READ, WRITE or
+    both."""
+    known = []
+    for each, how in touched:
+        if isinstance(each, torch.Tensor):
+            each = [] if not each.numel() else _runs(each) if each.layout == torch.strided else None
+        if each is None:
+            return
+        known.append((each, how))
     for runs, how in known:
         for run in runs:
             driver.cuda.millrace_touch_part(name, *run, how)
+
+
+def parts_of(base, given):
+    """The runs that an operator touches of the tensor in which its values choose the places, whose arguments are given
+    by name; None if they can't be told."""
+    try:
+        return places.parts(base, given, _runs)
+    except places.Unknown:
+        return None
 
 
 def submit(handle, run):

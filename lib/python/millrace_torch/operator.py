@@ -6,7 +6,7 @@ import re
 
 import torch
 
-from . import capture, driver, observe, rng, stream
+from . import capture, driver, observe, places, rng, stream
 from .memory import CPU, alias, on_device
 from .values import form_of, has, mapped, tensors
 
@@ -89,14 +89,39 @@ class Call:
             if found.numel():
                 alias(self.given[name]).copy_(found)
 
-    def tell(self, results):
-        """Tells an observer what the call touches: what it reads and writes of its arguments, and its results."""
-        if not self.operator.tells or not observe.observed():
+    def tell(self, results, runs_now=True):
+        """Tells an observer what the call touches: what it reads and writes of its arguments, and its results. Values
+        that choose places are known only if the call runs now."""
+        operator = self.operator
+        if operator.chooses == "unknown" or not observe.observed():
             return
-        arguments, written = [tensor for _, tensor in self.pairs], self.written()
-        touched = [(each, self.operator.how_written if has(written, each) else observe.READ) for each in arguments]
+        given = dict(zip(operator.names, self.args), **self.kwargs)
+        found, apart = self.chosen(given, runs_now)
+        if found is None:
+            return
+        written = self.written()
+        apart += [tensor for name in places.left_out(operator.base, given) for tensor in tensors(self.given.get(name))]
+        arguments = [tensor for _, tensor in self.pairs]
+        touched = [
+            (each, operator.how_written if has(written, each) else observe.READ)
+            for each in arguments
+            if not has(apart, each)
+        ]
         touched += [(each, observe.WRITE) for each in tensors(results) if each.is_cuda and not has(arguments, each)]
-        observe.touch(self.operator.label, touched)
+        observe.touch(operator.label, touched + found)
+
+    def chosen(self, given, runs_now):
+        """What is touched in chosen places, as pairs for observe.touch, and the tensors that it is of. No pairs: nothing
+        is known of it; None: then nothing may be told of the call."""
+        base = self.operator.base
+        if self.operator.chooses not in ("read", "written"):
+            return [], []
+        runs = observe.parts_of(base, given) if runs_now else None
+        apart = tensors(self.given.get(places.chosen(base)))
+        if self.operator.chooses == "read":
+            return [(runs, observe.READ)] if runs else [], apart
+        how = observe.READ | observe.WRITE if places.looks(base, given) else observe.WRITE
+        return [(runs, how)] if runs else None, apart  # where nothing is written, sources are not read
 
     def result(self, result):
         """What the program gets: its own tensors where the kernel wrote into them."""
@@ -132,7 +157,8 @@ class Operator:
         self.draws = torch.Tag.nondeterministic_seeded in self.own.tags
         self.tensors = [a.name for a in schema.arguments if str(a.type) == "Tensor"]
         self.takes_generator = "generator" in self.names
-        self.tells = observe.tells(base)
+        self.base = base
+        self.chooses = places.kind_of(base)  # the places that it touches, by its values
         self.how_written = (
             observe.WRITE if self.outs or observe.ONLY_WRITTEN.match(base) else observe.READ | observe.WRITE
         )
