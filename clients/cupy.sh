@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# CuPy, unmodified, from PyPI's wheel, which has NVIDIA's runtime library inside; no CUDA toolkit: clients/cupy.sh BUILD
+# CuPy, unmodified, from PyPI's wheel, which has NVIDIA's runtime library inside; no CUDA toolkit:
+#   clients/cupy.sh [BUILD [SUITE…]]    SUITE: a name as below (sorting, raw), to run these alone
 # Runs the two CuPy programs of the seed documents (where they are), clients/cupy_check.py, and a choice of CuPy's own tests, which its source distribution
 # holds. clients/cupy_build.sh builds CuPy from that.
 . "$(dirname "$0")/common.sh"
 version=14.2.0
 client_begin cupy "${1:-build}"
+[ $# -eq 0 ] || shift
+chosen=" $* "
 source=$cache/source/cupy-$version
 # The last four are what pip needs to look into the source distribution.
 install wheel-$version "cupy-cuda13x==$version" 'numpy>=2.0,<2.5' scipy pytest packaging 'hypothesis<6.55' mpmath 'setuptools>=77' wheel 'Cython==3.2.*' \
@@ -15,10 +18,12 @@ cupy_source $version || exit 1
 # Headers for kernels that CuPy compiles, and the compiler for those that name nvcc.
 export CUDA_PATH="$build" NVCC="$build/bin/nvcc"
 cupy_kernels
-cupy_programs
-for name in linalg fft sparse; do
-    check "cupy_${name}_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_${name}_check.py"
-done
+if [ $# -eq 0 ]; then
+    cupy_programs
+    for name in linalg fft sparse; do
+        check "cupy_${name}_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_${name}_check.py"
+    done
+fi
 
 # All these kernels take more than the cache of compiled kernels holds by default.
 export MILLRACE_CACHE_SIZE=4G
@@ -26,10 +31,16 @@ export MILLRACE_CACHE_SIZE=4G
 # CuPy's own tests; two devices, since many need them. NumPy's threads, which the tests compare with, hinder each other on a busy machine.
 rm -rf "$work/tests" && cp -r "$source/tests" "$work/tests" || exit 1
 export OPENBLAS_NUM_THREADS=1 MILLRACE_DEVICES=2 PYTHONPATH="$root/clients" PYTEST_ADDOPTS="-p cupy_plugin -W ignore --confcutdir=$work/tests -o faulthandler_timeout=300"
+# is_chosen SUITE
+is_chosen() {
+    case $chosen in "  " | *" $1 "*) return 0 ;; esac
+    return 1
+}
 # tests NAME FOLDER "FILE…"…: a suite of test_FILE.py in these folders; ONE_IN=N keeps a sample (cupy_plugin.py)
 tests() {
     name=$1
     shift
+    is_chosen "$name" || return 0
     files=
     while [ $# -gt 0 ]; do
         for file in $2; do
@@ -44,6 +55,7 @@ tests() {
 all() {
     name=$1
     shift
+    is_chosen "$name" || return 0
     files=
     for folder in "$@"; do
         files="$files $(echo "$work/tests/cupy_tests/$folder"/test_*.py)"
