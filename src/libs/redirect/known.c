@@ -83,6 +83,16 @@ static bool is_there(int fd, uint64_t offset, const struct window *first, uint32
     return true;
 }
 
+/* A bit for each value that the first six bits of a first window's hash have. */
+static uint64_t first_bits(void)
+{
+    uint64_t bits = 0;
+    const struct window *first = windows;
+    for (unsigned i = 0; i < RUNTIMES; first += runtimes[i++].windows)
+        bits |= (uint64_t)1 << (first->hash >> 58);
+    return bits;
+}
+
 /* Fills the list with the functions of version `number`, whose code begins `inside` bytes behind the section's. */
 static const char *take(unsigned number, const Elf64_Shdr *section, uint64_t inside, struct mr_redirect_symbols *out)
 {
@@ -130,6 +140,7 @@ const char *mr_redirect_known(int fd, const Elf64_Shdr *section, struct mr_redir
     if (!chunk)
         return "there is no memory to look at its code";
     const char *problem = NULL;
+    const uint64_t bits = first_bits();
     /* The code lies at a multiple of 16, and so do the windows in it. */
     uint64_t at = -section->sh_addr % WINDOW_BYTES;
     for (ssize_t got = CHUNK; !problem && out->count == 0 && got >= WINDOW_BYTES && at < section->sh_size;
@@ -137,7 +148,10 @@ const char *mr_redirect_known(int fd, const Elf64_Shdr *section, struct mr_redir
         uint64_t rest = section->sh_size - at;
         got = pread(fd, chunk, rest < CHUNK ? rest : CHUNK, (off_t)(section->sh_offset + at));
         for (ssize_t i = 0; out->count == 0 && !problem && i + WINDOW_BYTES <= got; i += WINDOW_BYTES) {
-            unsigned number = version_at(fd, section, at + (uint64_t)i, hash_of(chunk + i));
+            uint64_t hash = hash_of(chunk + i);
+            if (!(bits >> (hash >> 58) & 1))
+                continue;
+            unsigned number = version_at(fd, section, at + (uint64_t)i, hash);
             if (number < RUNTIMES)
                 problem = take(number, section, at + (uint64_t)i - first_place(number), out);
         }

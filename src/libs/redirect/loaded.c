@@ -150,11 +150,12 @@ struct mr_redirection *mr_redirect_object(const struct link_map *map)
     if (!problem && symbols.count > 0)
         redirection = redirect(map, fd, shown, &symbols);
     else if (!problem && !symbols.has_table && symbols.has_kernels && !symbols.is_ours && !dynamic.needs_runtime)
-        mr_log(
-            MR_LOG_WARN,
-            "%s: NVIDIA's runtime library may be inside, and the names of its functions are stripped, so its calls will fail; link it with "
-            "-cudart shared, or don't strip it",
-            shown);
+        /* No warning: many a program loads such a library and never calls it (PyTorch libcufile). At its first call it
+         * asks for a private table, and the driver warns. */
+        mr_log(MR_LOG_INFO,
+               "%s: NVIDIA's runtime library may be inside, and the names of its functions are stripped, so its calls "
+               "will fail; link it with -cudart shared, or don't strip it",
+               shown);
     free(symbols.functions);
     close(fd);
     return redirection;
