@@ -96,9 +96,9 @@ def unlink(root: pathlib.Path) -> None:
     (root / "lib64").write_text("lib\n")
     for path in sorted(links, key=lambda path: path.name.endswith(".so")):
         target = links[path]
-        if path.parent == target.parent and path.name.endswith(".so"):
+        if path.name.endswith(".so") and path.parent in (target.parent, target.parent / "stubs"):
             soname = next(name for name in sorted(root.glob(f"lib/{path.name}.*"), reverse=True))
-            path.write_text(f"INPUT({soname.name})\n")
+            path.write_text(f"INPUT({os.path.relpath(soname, path.parent)})\n")
         elif path.parent == target.parent:
             target.rename(path)
         else:

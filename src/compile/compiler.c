@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/beside.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "compile/codegen_interface.h"
@@ -18,25 +19,16 @@
 #define LIBRARY_NAME "libmillrace-compile.so"
 
 static pthread_once_t look_once = PTHREAD_ONCE_INIT, open_once = PTHREAD_ONCE_INIT;
-static char path[4096];
+static char path[PATH_MAX];
 static char identity[80];
 static const struct mr_codegen_api *api;
 
-/* The folder of the library that this code is in. */
 static void choose_path(void)
 {
     const char *wanted = mr_setting_text(MR_SETTING_COMPILER);
-    Dl_info self;
-    if (*wanted) {
-        snprintf(path, sizeof path, "%s", wanted);
-        return;
-    }
-    snprintf(path, sizeof path, LIBRARY_NAME);
-    if (dladdr((void *)&look_once, &self) == 0 || !self.dli_fname)
-        return;
-    const char *slash = strrchr(self.dli_fname, '/');
-    if (slash)
-        snprintf(path, sizeof path, "%.*s/" LIBRARY_NAME, (int)(slash - self.dli_fname), self.dli_fname);
+    snprintf(path, sizeof path, "%s", *wanted ? wanted : LIBRARY_NAME);
+    if (!*wanted)
+        mr_beside(&look_once, LIBRARY_NAME, path);
 }
 
 static void look(void)

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/beside.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "observe/pass.h"
@@ -115,16 +116,12 @@ static bool start_finisher(void)
 
 /* ---- loading ---- */
 
-static void choose_path(char *path, size_t room)
+static void choose_path(char path[PATH_MAX])
 {
     const char *wanted = mr_setting_text(MR_SETTING_OBSERVER);
-    Dl_info self;
-    snprintf(path, room, "%s", *wanted ? wanted : LIBRARY_NAME);
-    if (*wanted || dladdr((void *)&observed_process, &self) == 0 || !self.dli_fname)
-        return;
-    const char *slash = strrchr(self.dli_fname, '/');
-    if (slash)
-        snprintf(path, room, "%.*s/" LIBRARY_NAME, (int)(slash - self.dli_fname), self.dli_fname);
+    snprintf(path, PATH_MAX, "%s", *wanted ? wanted : LIBRARY_NAME);
+    if (!*wanted)
+        mr_beside(&observed_process, LIBRARY_NAME, path);
 }
 
 static const struct mr_observer *open_table(const struct mr_observed_driver *driver, const char *tools,
@@ -160,10 +157,10 @@ static const struct mr_observer *open_table(const struct mr_observed_driver *dri
 void mr_observe_load(const struct mr_observed_driver *driver)
 {
     const char *tools = mr_setting_text(MR_SETTING_OBSERVE);
-    char path[4096];
+    char path[PATH_MAX];
     if (!*tools)
         return;
-    choose_path(path, sizeof path);
+    choose_path(path);
     mr_observe_depth++;
     const struct mr_observer *table = open_table(driver, tools, path);
     mr_observe_depth--;

@@ -371,6 +371,21 @@ class Projects(unittest.TestCase):
         os.utime(self.path / "kernel.o", (1, 1))
         self.assertIn("-o kernel.o", self.do("make", "kernel"))
 
+    def test_stubs(self):
+        """lib64/stubs has the names that NVIDIA's has, to link with; as the driver under a name of the user's they run."""
+        stubs = ROOT / "lib64" / "stubs"
+        for name in ("cuda", "nvidia-ml", "nvrtc", "nvJitLink", "cublas", "cublasLt", "cufft", "cufftw", "curand", "cusolver", "cusparse"):
+            path = stubs / f"lib{name}.so"
+            self.assertTrue(path.exists(), path)
+            self.do("g++", "-shared", "-o", "linked.so", "-Wl,--no-as-needed", f"-L{stubs}", f"-l{name}")
+            self.assertRegex(self.do("readelf", "-d", "linked.so"), rf"NEEDED.*\[lib{name}\.so\.\d+\]")
+        self.do("g++", "host.cpp", "-o", "host", f"-I{ROOT / 'include'}", f"-L{stubs}", f"-L{ROOT / 'lib64'}", "-lcuda", "-lnvrtc", "-lcudart_static", "-ldl", "-lpthread")
+        (self.path / "named").mkdir()
+        (self.path / "named" / "libcuda.so.1").symlink_to(stubs / "libcuda.so")
+        self.assertEqual(self.do("./host", LD_LIBRARY_PATH=f"{self.path / 'named'}:{ROOT / 'lib64'}"), "13\n")
+        self.do("nvcc", "kernel.cu", "-o", "kernel", "-cudart", "shared", f"-L{stubs}", "-lcuda")
+        self.assertEqual(self.do("./kernel", LD_LIBRARY_PATH=str(self.path / "named")), "62\n")
+
     def test_run(self):
         """nvcc --run: what was linked, or a program alone, with arguments."""
         self.assertEqual(self.do("nvcc", "--run", "kernel.cu", "-o", "program"), "62\n")

@@ -135,8 +135,10 @@ class Wheel(unittest.TestCase):
         with zipfile.ZipFile(self.wheel) as wheel:
             wheel.extractall(fresh)
         self.assertEqual((fresh / "millrace" / "toolkit" / "lib" / "libcuda.so").read_text(), "INPUT(libcuda.so.1)\n")
+        stubs = fresh / "millrace" / "toolkit" / "lib" / "stubs"
+        self.assertEqual((stubs / "libcublas.so").read_text(), "INPUT(../libcublas.so.13)\n")
         self.do(sys.executable, "-c", "import millrace; millrace.command()", PYTHONPATH=str(fresh))
-        for path in (fresh / "millrace" / "toolkit" / "lib").glob("lib*.so"):
+        for path in [*(fresh / "millrace" / "toolkit" / "lib").glob("lib*.so"), *stubs.glob("lib*.so")]:
             if not path.name.startswith("libmillrace-"):
                 self.assertTrue(path.is_symlink() and path.exists(), path)
         self.assertTrue((fresh / "millrace" / "toolkit" / "lib64" / "libcuda.so").is_symlink())

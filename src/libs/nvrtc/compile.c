@@ -5,7 +5,6 @@
  * instantiates a template, and the assembly then has a line `… mr_nvrtc_name_0 = _Z1kIfEvPT_;`, from which the lowered
  * name is read before the line is dropped. The line marker
  * "__nv_name_map" names the place of an error in an expression. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/beside.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "libs/nvrtc/keep.h"
@@ -44,13 +44,8 @@ void mr_program_reset(struct _nvrtcProgram *program)
 
 bool mr_program_beside(const char *name, char out[PATH_MAX])
 {
-    char self[PATH_MAX], path[PATH_MAX + 64];
-    Dl_info info;
-    if (!dladdr((void *)mr_program_beside, &info) || !realpath(info.dli_fname, self))
-        return false;
-    *strrchr(self, '/') = '\0';
-    snprintf(path, sizeof path, "%s/%s", self, name);
-    return realpath(path, out) != NULL;
+    char path[PATH_MAX];
+    return mr_beside((void *)mr_program_beside, name, path) && realpath(path, out) != NULL;
 }
 
 /* The folder of the device headers: beside the folder of this library in a build, or beside the library where it is
