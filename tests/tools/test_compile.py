@@ -347,9 +347,11 @@ int main()
 class Options(Programs):
     def test_headers_of_cccl(self):
         """A package among a Python's modules is found, a folder that is named goes before it, and where there is none a
-        note says which package has them."""
+        note says which package has them. A package beside other modules whose headers the command line names goes
+        before the Python in PATH: PyTorch's extensions need its CCCL."""
         self.write({"main.cu": "#include <thrust/only_here.h>\n#include <cstdio>\nint main() { puts(WHERE); return 0; }\n"})
-        places = {"package": "venv/lib/python3.11/site-packages/nvidia/cu13/include/cccl", "named": "named"}
+        places = {"package": "venv/lib/python3.11/site-packages/nvidia/cu13/include/cccl", "named": "named",
+                  "beside": "other/lib/python3.11/site-packages/nvidia/cuda_cccl/include"}
         for name, place in places.items():
             folder = self.path / place / "thrust"
             folder.mkdir(parents=True)
@@ -364,6 +366,9 @@ class Options(Programs):
         self.assertEqual(self.run_it(), "package\n")
         self.cc("main.cu", "-o", "program", PATH=path, MILLRACE_CCCL=str(self.path / "named"))
         self.assertEqual(self.run_it(), "named\n")
+        for words in ("-isystem", "other/lib/python3.11/site-packages/torch/include"), (f"-I{self.path}/other/lib/python3.11/site-packages/torch/include",):
+            self.cc("main.cu", "-o", "program", *words, PATH=path)
+            self.assertEqual(self.run_it(), "beside\n", words)
         # Parts of it where compilers look, as a toolkit leaves them in /usr/local/include, are not mixed in; nor is it
         # taken before a folder that the command line names.
         for name, place in {"system": "system", "given": "given"}.items():
@@ -379,6 +384,16 @@ class Options(Programs):
         done = self.cc("main.cu", "-o", "program", expect=1, MILLRACE_CCCL=str(self.path / "nowhere"))
         self.assertIn("thrust/only_here.h is one of NVIDIA's C++ headers", done.stderr)
         self.assertIn("libthrust-dev", done.stderr)
+
+    def test_cccl_is_told_of_no_quad_precision(self):
+        """CCCL would include headers for __float128 on architectures from 100 on; clang has no such type for devices."""
+        self.write({"main.cu": """#if defined __CUDA_ARCH__ != defined CCCL_DISABLE_FLOAT128_SUPPORT
+#error "told to the device's half alone"
+#endif
+int main() { return 0; }
+"""})
+        for arch in "sm_75", "sm_120":
+            self.cc("main.cu", "-arch=" + arch, "-o", "program")
 
     def test_the_capability_is_what_the_images_need(self):
         """By default the lowest from 8.0 up for which every image has PTX."""

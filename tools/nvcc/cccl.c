@@ -2,9 +2,10 @@
 /* NVIDIA's C++ headers, CCCL: thrust/, cub/, cuda/std/.
  *
  * They are not part of Millrace, and their licence lets anybody have them. Debian's packages put them where compilers
- * look. A package of PyPI puts them among the modules of a Python: they are looked for beside the python3 in PATH,
- * which a virtual environment puts first. MILLRACE_CCCL names another folder. A toolkit's copy is taken only if the
- * source's own -I names it. */
+ * look. A package of PyPI puts them among the modules of a Python: they are looked for beside other modules whose
+ * headers the command line names (PyTorch's, when it builds an extension), and beside the python3 in PATH, which a
+ * virtual environment puts first. MILLRACE_CCCL names another folder. A toolkit's copy is taken only if the source's
+ * own -I names it. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static bool has_headers(const char *folder)
     return snprintf(path, sizeof path, "%s/thrust/version.h", folder) < (int)sizeof path && access(path, R_OK) == 0;
 }
 
-/* The folder below `root`, where a Python is installed, in which a package has the headers. */
-static bool find_below(const char *root, char found[PATH_MAX])
+/* The folder of a Python's modules, which match `modules`, in which a package has the headers. */
+static bool find_among(const char *modules, char found[PATH_MAX])
 {
     static const char *const places[] = {"nvidia/cu13/include/cccl", "nvidia/cuda_cccl/include",
                                          "cuda/cccl/headers/include"};
@@ -30,8 +31,7 @@ static bool find_below(const char *root, char found[PATH_MAX])
     for (size_t i = 0; i < sizeof places / sizeof *places && !good; i++) {
         char pattern[PATH_MAX];
         glob_t matches;
-        if (strpbrk(root, "*?[\\") || snprintf(pattern, sizeof pattern, "%s/lib/python3*/site-packages/%s", root,
-                                               places[i]) >= (int)sizeof pattern)
+        if (snprintf(pattern, sizeof pattern, "%s/%s", modules, places[i]) >= (int)sizeof pattern)
             continue;
         if (glob(pattern, 0, NULL, &matches) == 0) {
             for (size_t j = matches.gl_pathc; j > 0 && !good; j--) {
@@ -42,6 +42,42 @@ static bool find_below(const char *root, char found[PATH_MAX])
         }
     }
     return good;
+}
+
+/* Whether a path means itself as a pattern. */
+static bool is_plain(const char *path)
+{
+    return !strpbrk(path, "*?[\\");
+}
+
+/* Below `root`, where a Python is installed. */
+static bool find_below(const char *root, char found[PATH_MAX])
+{
+    char modules[PATH_MAX];
+    return is_plain(root) &&
+           snprintf(modules, sizeof modules, "%s/lib/python3*/site-packages", root) < (int)sizeof modules &&
+           find_among(modules, found);
+}
+
+/* Among the modules that have a folder of headers on the command line. */
+static bool find_by_headers(const struct mr_words *words, char found[PATH_MAX])
+{
+    static const char *const names[] = {"/site-packages/", "/dist-packages/"};
+    for (size_t i = 0; i < words->count; i++) {
+        const char *word = words->items[i];
+        size_t option = *word != '-' ? 0 : strncmp(word, "-I", 2) == 0 ? 2 : strlen("-isystem");
+        const char *folder = strlen(word) > option ? word + option : "";
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            const char *modules = strstr(folder, names[j]);
+            char path[PATH_MAX];
+            if (modules &&
+                snprintf(path, sizeof path, "%.*s", (int)(modules - folder + (long)strlen(names[j]) - 1), folder) <
+                    (int)sizeof path &&
+                is_plain(path) && find_among(path, found))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* Below the folder over the one in PATH that has python3. */
@@ -63,23 +99,23 @@ static bool find_by_python(char found[PATH_MAX])
     return false;
 }
 
-static bool find(char found[PATH_MAX])
+static bool find(const struct request *request, char found[PATH_MAX])
 {
     const char *named = mr_setting_text(MR_SETTING_CCCL), *home = getenv("HOME");
     char user[PATH_MAX];
     if (*named)
         return snprintf(found, PATH_MAX, "%s", named) < PATH_MAX;
-    if (find_by_python(found))
+    if (find_by_headers(&request->both, found) || find_by_python(found))
         return true;
     return home && *home == '/' && snprintf(user, sizeof user, "%s/.local", home) < (int)sizeof user &&
            find_below(user, found);
 }
 
-void cccl_words(struct mr_words *words)
+void cccl_words(const struct request *request, struct mr_words *words)
 {
     static char found[PATH_MAX]; /* looked for once: a source is compiled several times */
     static bool looked;
-    if (!looked && !find(found))
+    if (!looked && !find(request, found))
         *found = '\0';
     looked = true;
     if (*found) {

@@ -105,6 +105,8 @@ static void device_words(const struct request *request, const struct places *pla
     mr_ptx_arch_clang_words(target, words);
     mr_words_add(words, "-O3", "");
     mr_words_add(words, "-ffp-contract=fast", "");
+    /* CCCL expects __float128 on architectures from 100 on, as nvcc has it. clang has none for devices. */
+    mr_words_add(words, "-DCCCL_DISABLE_FLOAT128_SUPPORT", "");
     if (phase_is_device(request->phase)) /* a program that loads the PTX may look for any variable; in a whole program
                                             clang sees which ones the host names */
         mr_words_add(words, "-fkeep-persistent-storage-variables", "");
@@ -112,7 +114,7 @@ static void device_words(const struct request *request, const struct places *pla
         add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->device);
-    cccl_words(words);
+    cccl_words(request, words);
     mr_ptx_arch_flush_words(words);
     if (request->debug_device) { /* optimised with -dopt on */
         mr_words_add(words, request->optimised_debug ? MR_PTX_LINES_WORD : MR_PTX_VARIABLES_WORD, "");

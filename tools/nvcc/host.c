@@ -125,7 +125,7 @@ static void host_half(const struct request *request, const struct places *places
     add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->host);
-    cccl_words(words);
+    cccl_words(request, words);
     host_check_words(request, true, words);
 }
 

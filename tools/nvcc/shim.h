@@ -245,7 +245,7 @@ int managed_object(const struct request *request, const struct mr_words *to_ir, 
 
 /* cccl.c: NVIDIA's C++ headers (Thrust, CUB, cuda::std), which are no part of Millrace. */
 /* Adds the folder that has them, for sources that give none, unless it is one that compilers search in any case. */
-void cccl_words(struct mr_words *words);
+void cccl_words(const struct request *request, struct mr_words *words);
 /* After a compilation by these words failed: if the source names headers of CCCL that nobody has, says which package
  * has them. */
 void cccl_explain(const struct request *request, const struct mr_words *common, const char *source);
