@@ -29,6 +29,7 @@ struct mr_tier {
         struct mr_tier *tier); /* called once then, by the thread that has found out; takes no time to speak of */
     void (*watch)(
         struct mr_tier *tier); /* called at the beginning of a run of a version that isn't watched; the same */
+    void (*ends)(struct mr_tier *tier); /* called before the version is freed: nobody looks at it any more */
 };
 
 /* The version to run blocks with. */

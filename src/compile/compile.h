@@ -129,6 +129,10 @@ size_t mr_program_find_variable(const struct mr_program *program, const char *na
  * a kernel the number that observers know it by. `file` may be NULL. NULL: code makes no notes. */
 extern uint32_t (*mr_program_place)(const char *kernel, const char *file, uint32_t line, uint32_t ptx_line);
 
+/* The program has asked for this kernel: its code may be made ahead of a launch, in another thread (ahead.c). Any
+ * thread that holds the program; takes nanoseconds if it has been asked for before. */
+void mr_program_expect(struct mr_program *program, size_t entry);
+
 /* Machine code for a launch with this block shape; what to run is mr_code_now of it (abi/tier.h). The first call for a
  * class of shapes compiles (or loads from the cache); later ones take a few nanoseconds and no lock.
  * CUDA_ERROR_OUT_OF_MEMORY, or CUDA_ERROR_JIT_COMPILER_NOT_FOUND... if code generation itself fails (logged). struct

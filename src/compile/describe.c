@@ -155,6 +155,37 @@ static size_t constant_bytes(const struct mr_ptx_module *module)
     return total;
 }
 
+static bool reads_rows(const struct mr_ptx_operand *operand)
+{
+    if (operand->kind == MR_PTX_OPERAND_SPECIAL)
+        return operand->special == MR_PTX_SPECIAL_TID && operand->component > 0;
+    for (uint32_t i = 0; i < operand->count; i++)
+        if (reads_rows(&operand->elements[i]))
+            return true;
+    return false;
+}
+
+/* Whether a block's second and third dimension count in the kernel itself. */
+static bool has_rows(const struct mr_ptx_function *function)
+{
+    for (uint32_t i = 0; i < function->inst_count; i++)
+        for (uint32_t k = 0; k < function->insts[i].operand_count; k++)
+            if (reads_rows(&function->insts[i].operands[k]))
+                return true;
+    return false;
+}
+
+/* The class of shapes of the blocks that the kernel will probably be launched with; MR_SHAPE_COUNT if that is open. */
+static unsigned guess_shape(const struct mr_ptx_function *function)
+{
+    const uint32_t *most = function->maxntid;
+    if (function->reqntid[0])
+        return mr_shape_class(function->reqntid);
+    if (has_rows(function))
+        return most[1] > 1 ? mr_shape_class(most) : MR_SHAPE_COUNT;
+    return most[0] ? mr_shape_class(most) : MR_SHAPE_LINEAR | MR_SHAPE_FULL | MR_SHAPE_PAIRED;
+}
+
 /* Of a thread. Driver 580 on an H100 refuses launches of 524,272 bytes and more, and not those of 523,248 (for want of
  * memory only). */
 #define LOCAL_MOST 523712u
@@ -194,6 +225,7 @@ static bool describe_entry(struct mr_program *program, const struct mr_tree *tre
         entry->required[i] = function->reqntid[i];
     entry->ptx_version = tree->module->target_sm;
     entry->binary_version = (unsigned)options->capability;
+    program->code[index].guess = (uint8_t)guess_shape(function);
     return true;
 }
 

@@ -34,12 +34,14 @@ static void give_log(char *log, size_t room, size_t *used, const char *text)
 
 static void free_program(struct mr_program *program)
 {
-    for (size_t i = 0; i < program->entry_count && program->made; i++)
+    size_t made = atomic_load_explicit(&program->made, memory_order_relaxed);
+    for (size_t i = 0; i < program->entry_count && made > 0; i++)
         for (unsigned shape = 0; shape < MR_SHAPE_COUNT; shape++) {
             struct mr_variant *variant = atomic_load(&program->code[i].variants[shape]);
-            program->made -= variant != NULL;
+            made -= variant != NULL;
             mr_variant_free(variant);
         }
+    mr_ahead_forget(program);
     mr_tree_forget(program);
     mr_program_forget(program);
     mr_code_settings_clear(&program->settings);

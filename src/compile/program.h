@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of struct mr_program; private to src/compile. A program never changes after mr_program_load except for its
- * machine code, which is added under `lock` and read without one, and its tree, which comes and goes (trees.c). */
+ * machine code, which launches add under `lock` and read without one. Its trees come and go (trees.c). */
 #ifndef MR_COMPILE_PROGRAM_H
 #define MR_COMPILE_PROGRAM_H
 
@@ -23,7 +23,11 @@ struct mr_wanted {
     size_t entry;
     unsigned shape; /* MR_SHAPE_* */
     bool hurry; /* a first version, made in a hurry */
-    unsigned stages; /* to write to files (MR_DUMP_*): with these, code is always made */
+    enum mr_wanted_by {
+        MR_WANTED_BY_LAUNCH, /* which waits for it */
+        MR_WANTED_AHEAD, /* by nobody yet: a failure is not told */
+        MR_WANTED_BETTER /* in the place of one that runs for long */
+    } by;
 };
 
 /* Machine code of one entry for one class of block shapes; lives as long as its program. */
@@ -36,19 +40,23 @@ struct mr_variant {
         *first; /* the version that this one has taken the place of, with its code still in use; NULL: none */
     /* Of a version in a hurry: */
     struct mr_tier tier;
-    struct mr_wanted better; /* what takes its place, */
+    struct mr_wanted better; /* what takes its place; its program is NULL: nothing */
     enum { MR_TIER_IDLE, MR_TIER_WATCHED, MR_TIER_HOT } stage; /* under tiers.c's lock, as the next one: */
     struct mr_list link; /* in one of tiers.c's lists unless it is idle */
 };
 
 struct mr_entry_code {
     _Atomic(struct mr_variant *) variants[MR_SHAPE_COUNT];
+    _Atomic bool asked; /* a launch has asked for code, or it is made ahead */
+    uint8_t guess; /* the class of shapes that its launches will probably have; MR_SHAPE_COUNT: not known */
 };
 
-/* What machine code is made from. */
+/* What machine code is made from; the last two are trees.c's. */
 struct mr_tree {
     struct mr_ptx_module *module;
     struct mr_layout layout;
+    const struct mr_program *program;
+    struct mr_list kept_link;
 };
 
 /* The PTX, as one block of LZ4. */
@@ -63,6 +71,7 @@ struct mr_code_settings {
     char *cpu, *features; /* NULL: of this processor */
     bool note_accesses;
     bool notes; /* an observer wants to know what kernels touch */
+    unsigned stages; /* to write to files (MR_DUMP_IR, MR_DUMP_ASM): with these, code is always made */
     uint64_t enough; /* ns until a kernel is hot; 0: optimised at once; UINT64_MAX: by the code's size */
 };
 
@@ -85,14 +94,12 @@ struct mr_program {
     struct mr_entry *entries;
     size_t entry_count;
     struct mr_entry_code *code; /* entry_count */
-    size_t made; /* how many versions `code` holds; under the lock */
+    _Atomic size_t made; /* how many versions `code` holds */
     char *names; /* of symbols and entries, one after the other */
     struct mr_name *entry_names; /* entry_count, sorted */
     struct mr_name *variable_names; /* variable_count, sorted */
     size_t variable_count;
-    mr_lock lock; /* held while an entry of this program is compiled */
-    struct mr_list kept_link; /* in trees.c's list while `kept` is there; these two are under its lock */
-    struct mr_tree *kept;
+    mr_lock lock; /* held while a launch has an entry of this program compiled */
 };
 
 /* build.c: from text to a program that is ready except for machine code, and to the tree in *out; the reasons of a
@@ -113,7 +120,7 @@ bool mr_program_try_hold(struct mr_program *program) __attribute__((warn_unused_
 /* trees.c: false when memory is short; source->packed is freed with mr_free. */
 bool mr_source_pack(struct mr_source *source, const char *text, size_t length) __attribute__((warn_unused_result));
 
-/* The trees of the programs that were used last are kept. mr_tree_take: a tree of the program's, which is then the
+/* The trees that were used last are kept. mr_tree_take: a tree of the program's, which is then the
  * caller's; NULL when memory is short. mr_tree_keep gives it back, NULL is allowed; mr_tree_forget frees what is kept.
  * Any thread that holds the program may call the first two. */
 struct mr_tree *mr_tree_take(struct mr_program *program) __attribute__((warn_unused_result));
@@ -130,10 +137,30 @@ CUresult mr_variant_make(const struct mr_wanted *wanted, struct mr_variant *vari
     __attribute__((warn_unused_result));
 void mr_variant_free(struct mr_variant *variant); /* with the one whose place it has taken; NULL is allowed */
 
-/* tiers.c: makes a version in a hurry one that gets replaced by `better` when it has run for `enough` ns. */
-void mr_tier_begin(struct mr_variant *variant, const struct mr_wanted *better, uint64_t enough);
-/* Before a version is freed: no thread looks at it any more. */
-void mr_tier_end(struct mr_variant *variant);
+/* The first version of a kernel for a class of shapes, into *variant, which is zeroed: of the versions on disk the
+ * best; or a new one, in a hurry if there may be a better one later. */
+bool mr_variant_from_disk(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
+    __attribute__((warn_unused_result));
+CUresult mr_variant_new(struct mr_program *program, size_t entry, unsigned shape, enum mr_wanted_by by,
+                        struct mr_variant *variant) __attribute__((warn_unused_result));
+/* Whether the cache has a version on disk. */
+bool mr_variant_on_disk(struct mr_program *program, size_t entry, unsigned shape);
+/* Lets launches have it; it is freed if there is one of that class already. */
+void mr_variant_put(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant);
+
+/* ahead.c: a launch is the first of this kernel, for this class of shapes: makes code of those behind it. */
+void mr_ahead_follow(struct mr_program *program, size_t entry, unsigned shape);
+/* Before a launch's code is made: lets launches have what was made ahead for the kernel, after waiting for what is
+ * being made for this class. The program's lock is held. */
+void mr_ahead_collect(struct mr_program *program, size_t entry, unsigned shape);
+/* When the program ends: frees what was made for nothing. */
+void mr_ahead_forget(const struct mr_program *program);
+/* Tests only: waits until nothing is being made ahead, and nothing waits for it. */
+void mr_ahead_settle(void);
+
+/* tiers.c: makes a version that has a better one one that gets replaced by it when it has run for long enough. Before
+ * launches have it. */
+void mr_tier_begin(struct mr_variant *variant);
 /* Tests only: waits until nothing is being replaced and nothing is hot that will be. */
 void mr_tiers_settle(void);
 

@@ -199,21 +199,20 @@ static void watch(struct mr_tier *tier)
         call_thread();
 }
 
-void mr_tier_end(struct mr_variant *variant)
+static void ends(struct mr_tier *tier)
 {
-    if (!variant->code.tier)
-        return;
     mr_lock_take(&lock);
-    stop_watching(variant);
+    stop_watching(MR_CONTAINER(tier, struct mr_variant, tier));
     mr_lock_drop(&lock);
 }
 
-void mr_tier_begin(struct mr_variant *variant, const struct mr_wanted *better, uint64_t enough)
+void mr_tier_begin(struct mr_variant *variant)
 {
-    variant->better = *better;
-    variant->tier.enough = enough;
+    if (!variant->better.program)
+        return;
     variant->tier.is_hot = is_hot;
     variant->tier.watch = watch;
+    variant->tier.ends = ends;
     variant->code.tier = &variant->tier;
 }
 

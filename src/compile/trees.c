@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which programs keep their trees, and the packed text from which the others get one.
+/* Which trees are kept, and the packed text from which a program gets another one.
  *
- * A syntax tree takes ten to twenty times the memory of its text, and is wanted only while machine code is made.
- * Programs load thousands of modules, and launch each soon afterwards, or have its code on disk. So the trees of the
- * few programs used last are kept; the text of another is unpacked and parsed again, which takes a fiftieth of the time
- * of making code. */
+ * A syntax tree takes ten to twenty times the memory of its text, and is wanted only while machine code is made, by one
+ * thread at a time. Programs load thousands of modules, and launch each soon afterwards, or have its code on disk. So
+ * the few trees used last are kept, of one program or of several; where there is none, the text is unpacked and parsed
+ * again, which takes a fiftieth of the time of making code. */
 #include <lz4.h>
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@
 #define KEPT_MOST 8u
 
 static mr_lock lock = MR_LOCK_INIT(TREES); /* held while a tree is put on the list or taken off */
-static struct mr_list kept = {&kept, &kept}; /* programs, the one used last at the end */
+static struct mr_list kept = {&kept, &kept}; /* trees that nobody uses, the one used last at the end */
 static unsigned kept_count;
 
 bool mr_source_pack(struct mr_source *source, const char *text, size_t length)
@@ -40,17 +40,20 @@ static struct mr_tree *parse_again(const struct mr_source *source)
     return tree;
 }
 
-/* Under the lock. */
-static struct mr_tree *take_off(struct mr_program *program)
+/* A tree of the program's, or of any program's for NULL, the one that has been kept longest; NULL if there is none.
+ * Lock held. */
+static struct mr_tree *take_off(const struct mr_program *program)
 {
     MR_HELD(&lock);
-    struct mr_tree *tree = program->kept;
-    if (!tree)
-        return NULL;
-    program->kept = NULL;
-    mr_list_remove(&program->kept_link);
-    kept_count--;
-    return tree;
+    for (struct mr_list *link = kept.next; link != &kept; link = link->next) {
+        struct mr_tree *tree = MR_CONTAINER(link, struct mr_tree, kept_link);
+        if (program && tree->program != program)
+            continue;
+        mr_list_remove(&tree->kept_link);
+        kept_count--;
+        return tree;
+    }
+    return NULL;
 }
 
 struct mr_tree *mr_tree_take(struct mr_program *program)
@@ -63,17 +66,12 @@ struct mr_tree *mr_tree_take(struct mr_program *program)
 
 void mr_tree_keep(struct mr_program *program, struct mr_tree *tree)
 {
-    struct mr_tree *oldest = NULL;
     if (!tree)
         return;
+    tree->program = program;
     mr_lock_take(&lock);
-    /* Two threads may have had a tree of the program's. */
-    if (program->kept)
-        oldest = take_off(program);
-    else if (kept_count == KEPT_MOST)
-        oldest = take_off(MR_CONTAINER(kept.next, struct mr_program, kept_link));
-    program->kept = tree;
-    mr_list_append(&kept, &program->kept_link);
+    struct mr_tree *oldest = kept_count == KEPT_MOST ? take_off(NULL) : NULL;
+    mr_list_append(&kept, &tree->kept_link);
     kept_count++;
     mr_lock_drop(&lock);
     mr_tree_free(oldest);
@@ -81,8 +79,12 @@ void mr_tree_keep(struct mr_program *program, struct mr_tree *tree)
 
 void mr_tree_forget(struct mr_program *program)
 {
-    mr_lock_take(&lock);
-    struct mr_tree *tree = take_off(program);
-    mr_lock_drop(&lock);
-    mr_tree_free(tree);
+    for (;;) {
+        mr_lock_take(&lock);
+        struct mr_tree *tree = take_off(program);
+        mr_lock_drop(&lock);
+        if (!tree)
+            return;
+        mr_tree_free(tree);
+    }
 }

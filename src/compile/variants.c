@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machine code of a program's entries, on demand: from the disk cache if it is there (a file is read and relocated),
- * else by the code generation library.
+/* Versions of an entry's machine code: from the disk cache (a file is read and relocated), or made by the code
+ * generation library.
  *
  * The first version for a class of block shapes is made in a hurry, unless the optimised one is in the cache or the
  * program has said how much to optimise: that takes some third of the time, and its code two or three times as long to
@@ -45,6 +45,7 @@ bool mr_code_settings_read(struct mr_code_settings *settings)
     settings->enough = after > UINT64_MAX / 1000 ? UINT64_MAX : after * 1000;
     settings->note_accesses = mr_setting_on(MR_SETTING_FAULT_THREADS);
     settings->notes = mr_program_place != NULL;
+    settings->stages = mr_dump_settings().stages & (MR_DUMP_IR | MR_DUMP_ASM);
     return copy_setting(MR_SETTING_CPU, mr_processor_known, &settings->cpu) &&
            copy_setting(MR_SETTING_CPU_FEATURES, mr_processor_features_known, &settings->features);
 }
@@ -133,13 +134,19 @@ static uint32_t *number_places(const struct mr_sites *sites, const char *kernel)
     return places;
 }
 
+/* What goes wrong ahead of a launch goes wrong there, too. */
+static enum mr_log_level failure_level(const struct mr_wanted *wanted)
+{
+    return wanted->by == MR_WANTED_AHEAD ? MR_LOG_DEBUG : MR_LOG_ERROR;
+}
+
 static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cache_item *from,
                              struct mr_variant *variant)
 {
     const char *name = wanted->program->entries[wanted->entry].name;
     char why[200] = "";
     if (!mr_loader_load(from->object, from->object_size, MR_KERNEL_SYMBOL, &variant->loaded, why, sizeof why)) {
-        mr_log(MR_LOG_ERROR, "compiled code cannot be loaded: %s", why);
+        mr_log(failure_level(wanted), "compiled code cannot be loaded: %s", why);
         return variant->loaded.no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_IMAGE;
     }
     memcpy(&variant->code.function, &variant->loaded.symbol, sizeof variant->code.function);
@@ -206,8 +213,8 @@ static CUresult generate(const struct mr_wanted *wanted, const struct mr_cache_k
                                          .hurry = wanted->hurry,
                                          .cpu = settings->cpu,
                                          .features = settings->features,
-                                         .want_ir = wanted->stages & MR_DUMP_IR,
-                                         .want_assembly = wanted->stages & MR_DUMP_ASM,
+                                         .want_ir = settings->stages & MR_DUMP_IR,
+                                         .want_assembly = settings->stages & MR_DUMP_ASM,
                                          .source = source,
                                          .note_accesses = settings->note_accesses,
                                          .notes = settings->notes};
@@ -225,12 +232,14 @@ static CUresult generate(const struct mr_wanted *wanted, const struct mr_cache_k
         dump_variant(wanted, &result);
         if (result.note)
             mr_log(MR_LOG_INFO, "kernel '%s': %s", name, result.note);
-        mr_log(MR_LOG_DEBUG, "compiled kernel '%s' for block shape class %u%s in %llu µs, %llu of processor time", name,
-               wanted->shape, wanted->hurry ? ", in a hurry," : "", (unsigned long long)(mr_clock_ns() - start) / 1000,
+        mr_log(MR_LOG_DEBUG, "compiled kernel '%s' for block shape class %u%s%s in %llu µs, %llu of processor time",
+               name, wanted->shape, wanted->hurry ? ", in a hurry," : "",
+               wanted->by == MR_WANTED_AHEAD ? " ahead of its launch," : "",
+               (unsigned long long)(mr_clock_ns() - start) / 1000,
                (unsigned long long)(mr_clock_thread_ns() - worked) / 1000);
     } else {
         status = result.error ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_OUT_OF_MEMORY;
-        mr_log(MR_LOG_ERROR, "kernel '%s' could not be compiled: %s", name,
+        mr_log(failure_level(wanted), "kernel '%s' could not be compiled: %s", name,
                result.error ? result.error : "out of memory");
     }
     compiler->release(&result);
@@ -247,7 +256,7 @@ static bool find_key(const struct mr_wanted *wanted, struct mr_cache_key *key)
 static bool load_cached(const struct mr_wanted *wanted, const struct mr_cache_key *key, struct mr_variant *variant)
 {
     struct mr_cache_item found;
-    if (wanted->stages || !mr_cache_find(*key, &found))
+    if (wanted->program->settings.stages || !mr_cache_find(*key, &found))
         return false;
     CUresult status = load_variant(wanted, &found, variant);
     mr_cache_release(&found);
@@ -267,7 +276,8 @@ void mr_variant_free(struct mr_variant *variant)
 {
     while (variant) {
         struct mr_variant *first = variant->first;
-        mr_tier_end(variant);
+        if (variant->code.tier)
+            variant->tier.ends(&variant->tier);
         mr_debugger_forget(variant->seen);
         mr_loader_unload(&variant->loaded);
         mr_free((void *)variant->code.places);
@@ -284,59 +294,69 @@ static uint64_t enough_for(const struct mr_program *program, const struct mr_var
                                                   : variant->loaded.object_size * NS_PER_BYTE;
 }
 
-/* The optimised version if it is at hand or has to be, else one in a hurry. */
-static CUresult make_first(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
+/* A program has one version of a kernel, or also a first one in a hurry. */
+static bool has_one_version(const struct mr_program *program)
 {
-    struct mr_wanted wanted = {.program = program,
-                               .entry = entry,
-                               .shape = shape,
-                               .stages = mr_dump_settings().stages & (MR_DUMP_IR | MR_DUMP_ASM)};
-    struct mr_cache_key key;
-    if (program->level_is_said || program->settings.enough == 0 || wanted.stages)
-        return mr_variant_make(&wanted, variant);
-    if (find_key(&wanted, &key) && load_cached(&wanted, &key, variant))
-        return CUDA_SUCCESS;
-    struct mr_wanted better = wanted;
-    wanted.hurry = true;
-    CUresult status = mr_variant_make(&wanted, variant);
-    if (status == CUDA_SUCCESS)
-        mr_tier_begin(variant, &better, enough_for(program, variant));
-    return status;
+    return program->level_is_said || program->settings.enough == 0 || program->settings.stages;
 }
 
-static CUresult add_variant(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant **out)
+bool mr_variant_on_disk(struct mr_program *program, size_t entry, unsigned shape)
 {
-    _Atomic(struct mr_variant *) *place = &program->code[entry].variants[shape];
-    CUresult status = CUDA_SUCCESS;
-    mr_lock_take(&program->lock);
-    struct mr_variant *variant = atomic_load_explicit(place, memory_order_acquire);
-    if (!variant) {
-        variant = mr_calloc(1, sizeof *variant);
-        status = variant ? make_first(program, entry, shape, variant) : CUDA_ERROR_OUT_OF_MEMORY;
-        if (status == CUDA_SUCCESS) {
-            atomic_store_explicit(place, variant, memory_order_release);
-            program->made++;
-        } else {
-            mr_free(variant);
-            variant = NULL;
+    struct mr_wanted wanted = {.program = program, .entry = entry, .shape = shape};
+    struct mr_cache_key key;
+    struct mr_cache_item found;
+    for (int hurry = 0; hurry < (has_one_version(program) ? 1 : 2); hurry++) {
+        wanted.hurry = hurry;
+        if (find_key(&wanted, &key) && mr_cache_find(key, &found)) {
+            mr_cache_release(&found);
+            return true;
         }
     }
-    mr_lock_drop(&program->lock);
-    *out = variant;
+    return false;
+}
+
+/* Notes what may take the place of a version in a hurry (tiers.c). */
+static void promise_better(const struct mr_wanted *hurried, struct mr_variant *variant)
+{
+    variant->better = *hurried;
+    variant->better.hurry = false;
+    variant->better.by = MR_WANTED_BETTER;
+    variant->tier.enough = enough_for(hurried->program, variant);
+}
+
+bool mr_variant_from_disk(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
+{
+    struct mr_wanted wanted = {.program = program, .entry = entry, .shape = shape};
+    struct mr_cache_key key;
+    if (find_key(&wanted, &key) && load_cached(&wanted, &key, variant))
+        return true;
+    wanted.hurry = true;
+    if (has_one_version(program) || !find_key(&wanted, &key) || !load_cached(&wanted, &key, variant))
+        return false;
+    promise_better(&wanted, variant);
+    return true;
+}
+
+CUresult mr_variant_new(struct mr_program *program, size_t entry, unsigned shape, enum mr_wanted_by by,
+                        struct mr_variant *variant)
+{
+    struct mr_wanted wanted = {
+        .program = program, .entry = entry, .shape = shape, .hurry = !has_one_version(program), .by = by};
+    struct mr_cache_key key;
+    bool cached = find_key(&wanted, &key);
+    CUresult status = generate(&wanted, cached ? &key : NULL, variant);
+    if (status == CUDA_SUCCESS && wanted.hurry)
+        promise_better(&wanted, variant);
     return status;
 }
 
-CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigned block[3], const struct mr_code **out)
+void mr_variant_put(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
 {
-    unsigned shape = mr_shape_class(block);
-    if (entry >= program->entry_count)
-        return CUDA_ERROR_INVALID_VALUE;
-    struct mr_variant *variant = atomic_load_explicit(&program->code[entry].variants[shape], memory_order_acquire);
-    if (__builtin_expect(!variant, 0)) {
-        CUresult status = add_variant(program, entry, shape, &variant);
-        if (status != CUDA_SUCCESS)
-            return status;
-    }
-    *out = &variant->code;
-    return CUDA_SUCCESS;
+    struct mr_variant *none = NULL;
+    atomic_fetch_add_explicit(&program->made, 1, memory_order_relaxed);
+    if (atomic_compare_exchange_strong_explicit(&program->code[entry].variants[shape], &none, variant,
+                                                memory_order_release, memory_order_relaxed))
+        return;
+    atomic_fetch_sub_explicit(&program->made, 1, memory_order_relaxed);
+    mr_variant_free(variant);
 }

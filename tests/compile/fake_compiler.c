@@ -3,8 +3,8 @@
  *
  * Each call of emit adds a byte to the file that MILLRACE_FAKE_COUNT names, 'h' if it is in a hurry, so that tests can
  * tell compiling from finding in the cache. A kernel named "refuse" fails, "refuse_later" unless it is in a hurry, and
- * "damage" gives an object that cannot be loaded. One named "gated" is made in a hurry at once, and else when the file
- * is there that MILLRACE_FAKE_GATE names. */
+ * "damage" gives an object that cannot be loaded. One named "held" is made when the file is there that
+ * MILLRACE_FAKE_GATE names; one named "gated" as well, but in a hurry at once. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +65,8 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
         fputc(request->hurry ? 'h' : '.', file);
         fclose(file);
     }
-    for (const char *gate = getenv("MILLRACE_FAKE_GATE");
-         strcmp(name, "gated") == 0 && !request->hurry && access(gate, F_OK) != 0;)
+    bool waits = strcmp(name, "held") == 0 || (strcmp(name, "gated") == 0 && !request->hurry);
+    for (const char *gate = getenv("MILLRACE_FAKE_GATE"); waits && access(gate, F_OK) != 0;)
         usleep(1000);
     *result = (struct mr_codegen_result){.symbol = MR_KERNEL_SYMBOL, .flags = MR_CODE_WAITS, .stack_bytes = 16384};
     if (strcmp(name, "refuse") == 0 || (strcmp(name, "refuse_later") == 0 && !request->hurry)) {

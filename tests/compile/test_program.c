@@ -1,90 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs: what loading refuses and with which status and log, symbols and entries, code by block shape, and the disk
  * cache behind it. The code generation library is the fake of this folder. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <dirent.h>
-#include <pthread.h>
-#include <sched.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/alloc.h"
-#include "base/sanitizer.h"
-#include "compile/cache.h"
-#include "compile/codegen.h"
-#include "compile/compile.h"
-#include "compile/program.h"
-
-#define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
-#define EMPTY(name) ".visible .entry " name "() { ret; }\n"
-
-/* The fake can do everything. */
-bool mr_codegen_check(const struct mr_ptx_module *module, struct mr_ptx_diag *diag)
-{
-    (void)module;
-    (void)diag;
-    return true;
-}
-
-static char root[256], counter[300], dump[300];
-
-static int begin(void **unused)
-{
-    (void)unused;
-    const char *temporary = getenv("TMPDIR");
-    snprintf(root, sizeof root, "%.200s/millrace-program-XXXXXX", temporary ? temporary : "/tmp");
-    if (!mkdtemp(root))
-        return -1;
-    snprintf(counter, sizeof counter, "%s/count", root);
-    snprintf(dump, sizeof dump, "%s/dump", root);
-    setenv("MILLRACE_CACHE_DIR", root, 1);
-    setenv("MILLRACE_CACHE", "on", 1);
-    setenv("MILLRACE_FAKE_COUNT", counter, 1);
-    unsetenv("MILLRACE_DUMP");
-    mr_cache_reset();
-    return 0;
-}
-
-/* Removes a folder's files, then the folder; returns how many there were. */
-static int clear(const char *folder)
-{
-    int count = 0;
-    char path[700];
-    DIR *entries = opendir(folder);
-    if (!entries)
-        return 0;
-    for (struct dirent *one; (one = readdir(entries));) {
-        snprintf(path, sizeof path, "%s/%.255s", folder, one->d_name);
-        count += unlink(path) == 0;
-    }
-    closedir(entries);
-    rmdir(folder);
-    return count;
-}
-
-static int end(void **unused)
-{
-    (void)unused;
-    clear(dump);
-    clear(root);
-    return 0;
-}
-
-/* How often the fake has generated code. */
-static long compiled(void)
-{
-    struct stat facts;
-    return stat(counter, &facts) == 0 ? (long)facts.st_size : 0;
-}
+#include "program_support.h"
 
 /* How often of these for a first version. */
 static int in_a_hurry(void)
@@ -98,20 +15,9 @@ static int in_a_hurry(void)
     return count;
 }
 
-static CUresult load(const char *text, char *log, size_t room, struct mr_program **out)
+static const struct mr_code *code_for(struct mr_program *program, unsigned x, unsigned y)
 {
-    struct mr_program_options options = {.capability = 80, .optimisation = 4, .error_log = log, .error_room = room};
-    CUresult status = mr_program_load(text, (size_t)-1, &options, out);
-    if (log)
-        assert_true(options.error_used <= room && (status == CUDA_SUCCESS || options.error_used == strlen(log) + 1));
-    return status;
-}
-
-static struct mr_program *loaded(const char *text)
-{
-    struct mr_program *program = NULL;
-    assert_int_equal(load(text, NULL, 0, &program), CUDA_SUCCESS);
-    return program;
+    return code_of(program, 0, x, y);
 }
 
 static void refused(const char *text, CUresult expected, const char *words)
@@ -188,17 +94,6 @@ static void symbols_and_entries_are_described(void **unused)
     assert_true(constants->initial_size == 8 || ((const uint32_t *)constants->initial)[2] == 0);
     assert_in_range(constants->initial_size, 8, 16);
     mr_program_drop(program);
-}
-
-static const struct mr_code *code_for(struct mr_program *program, unsigned x, unsigned y)
-{
-    const struct mr_code *code = NULL;
-    assert_int_equal(mr_program_code(program, 0, (unsigned[3]){x, y, 1}, &code), CUDA_SUCCESS);
-    assert_non_null(code->function);
-    mr_kernel_call(code->function, NULL, 0, 1);
-    assert_int_equal(code->flags, MR_CODE_WAITS);
-    assert_int_equal(code->stack_bytes, 16384);
-    return code;
 }
 
 static void code_is_made_once_per_class_of_shapes(void **unused)
@@ -684,8 +579,6 @@ static void memory_shortage_in_better_versions(void **unused)
     }
     assert_true(good);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {

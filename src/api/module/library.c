@@ -131,6 +131,7 @@ CUresult mr_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char 
     *pKernel = mr_object_handle(kernel);
     if (!*pKernel) /* the library has just ended */
         return mr_bad_handle("library", library);
+    mr_program_expect(found->program, entry);
     mr_fault_launch_near();
     return CUDA_SUCCESS;
 }

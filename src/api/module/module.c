@@ -120,8 +120,10 @@ CUresult mr_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *na
         return status;
     size_t entry = mr_program_find_entry(module->program, name);
     struct mr_function *function = entry == (size_t)-1 ? NULL : mr_module_function(module, entry);
-    if (function)
+    if (function) {
         *hfunc = mr_object_handle(function);
+        mr_program_expect(module->program, entry);
+    }
     mr_object_drop(module);
     if (entry == (size_t)-1) {
         mr_call_log(MR_LOG_INFO, "the module has no kernel '%s'", name);
