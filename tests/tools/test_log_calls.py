@@ -33,6 +33,19 @@ newer = [driver.cuGetProcAddress_v2(b"cuInit", ctypes.byref(found), version.valu
 print(version.value, *newer)
 """
 
+# An ELF file of a header and the words that NVIDIA's assembler leaves in its code; cut short; and of none.
+LOAD_MACHINE_CODE = """
+import ctypes, struct, sys
+driver = ctypes.CDLL(sys.argv[1])
+context, module = ctypes.c_void_p(), ctypes.c_void_p()
+assert driver.cuInit(0) == 0 and driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert driver.cuCtxSetCurrent(context) == 0
+text = sys.argv[2].encode()
+for extra in (1 << 40, 0, 0):
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\\x7fELF\\x02\\x01\\x01", 2, 190, 1, 0, 0, 64 + len(text) + extra, 0, 64, 0, 0, 64, 0, 0)
+    assert driver.cuModuleLoadData(ctypes.byref(module), head + text) == 209
+"""
+
 
 def clean(**settings):
     return {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_LOG")} | settings
@@ -110,6 +123,15 @@ class Calls(unittest.TestCase):
             lines, said = self.log_of([sys.executable, "-c", SAY_VERSION, LIBCUDA], MILLRACE_DRIVER_VERSION=wrong)
             self.assertEqual(said, "13000 0 1\n")
             self.assertEqual(lines, [f"millrace: warn: MILLRACE_DRIVER_VERSION='{wrong}' is not a version from 13.0 to 13.9; 13.0 is used"])
+
+    def test_machine_code_for_a_newer_driver(self):
+        for words, driver, hint in (("Cuda compilation tools, release 13.4, V13.4.7", "", "13.4"), ("Cuda compilation tools, release 13.4", "13.4", ""),
+                                    ("Cuda compilation tools, release 13.0, V13.0.88", "", ""), ("Cuda compilation tools, release 14.1", "", ""),
+                                    ("Cuda compilation tools, release ", "", ""), ("Cuda compilation tools, release 13.", "", ""), ("", "", "")):
+            lines, _ = self.log_of([sys.executable, "-c", LOAD_MACHINE_CODE, LIBCUDA, words], MILLRACE_DRIVER_VERSION=driver)
+            self.assertEqual(len(lines), 1 if hint else 0, (words, lines))
+            if hint:
+                self.assertRegex(lines[0], rf"warn: cuModuleLoadData: .* MILLRACE_DRIVER_VERSION={hint} ")
 
     def test_calls_without_a_context(self):
         driver = f"import ctypes; d = ctypes.CDLL({LIBCUDA!r}); p = ctypes.c_void_p(); "

@@ -284,6 +284,8 @@ static CUresult load_image(const struct mr_device *device, const void *image, si
     write_back(options, &request, mr_clock_ns() - start);
     if (status != CUDA_SUCCESS)
         mr_call_log(MR_LOG_INFO, "the image was refused with status %d", (int)status);
+    if (status == CUDA_ERROR_NO_BINARY_FOR_GPU && runs)
+        mr_machine_code_tell(image, size);
     return status;
 }
 
