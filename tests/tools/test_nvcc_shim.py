@@ -447,7 +447,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             (("-pg",), None, " -pg "), (("-noeh",), None, "-fno-exceptions"), (("-ftemplate-depth", "99"), "-ftemplate-depth=99", "-ftemplate-depth=99"),
             (("-ftemplate-backtrace-limit=9",), "-ftemplate-backtrace-limit=9", "-ftemplate-backtrace-limit=9"), (("-brief-diag=true",), "-fno-caret-diagnostics", "-fno-caret-diagnostics"),
             (("-G", "-dopt=on"), LINES_WORD, "-D__CUDACC_DEBUG__"), (("-gencode=arch=compute_80,code=lto_80",), "--cuda-gpu-arch=sm_80", None), (("-arch=lto_80",), "--cuda-gpu-arch=sm_80", None),
-            (("-forward-unknown-opts", "-fno-rtti", "-Wl,-z,now"), None, "-fno-rtti"), (("-arch=native",), "--cuda-gpu-arch=sm_", None), (("-arch=all-major",), "--cuda-gpu-arch=sm_90", None), (("-Xptxas", "-v,-O2"), None, None),
+            (("-forward-unknown-opts", "-fno-rtti", "-Wl,-z,now"), None, "-fno-rtti"), (("-forward-unknown-to-host-compiler", "-mavx2"), None, "-mavx2"), (("-arch=native",), "--cuda-gpu-arch=sm_", None), (("-arch=all-major",), "--cuda-gpu-arch=sm_90", None), (("-Xptxas", "-v,-O2"), None, None),
             (("--ptxas-options=--verbose",), None, None), (("-maxrregcount", "32"), None, None), (("--keep", "-keep-dir", "."), "./kernel.ptx", "./kernel.fatbin"),
         )
         plain = self.nvcc("--dryrun", "-c", "kernel.cu")

@@ -111,11 +111,18 @@ static bool forward(struct request *request, const char *word)
     return request->forward_to_linker && guard_host_link(request, word);
 }
 
+/* Whether a word that looks like -m with its value (-m64) is an option of the host compiler's (-mavx2, -march=native).
+ */
+static bool is_of_host_machine(const struct option *option, const char *value)
+{
+    return option->action == SET_MACHINE && value && (*value < '0' || *value > '9');
+}
+
 static bool read_option(struct request *request, int argc, char **argv, int *at)
 {
     const char *word = argv[*at], *value;
     const struct option *option = option_find(word, &value);
-    if (!option)
+    if (!option || is_of_host_machine(option, value))
         return forward(request, word) || complain("cannot honour the option", word);
     bool valued = option_takes_value(option->action), separate = false;
     if (valued && !value) {
