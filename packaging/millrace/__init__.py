@@ -20,6 +20,11 @@ __all__ = ["ROOT", "activate", "command", "is_active", "restart"]
 ROOT = pathlib.Path(__file__).resolve().parent / "toolkit"
 
 _OURS = "libmillrace-"  # the driver opens these itself
+# Programs may expect their functions without naming a library; of the others the loader knows the name once it has
+# them, and takes them for NVIDIA's, which packages look for beside themselves.
+_FOR_ALL = ("libcuda", "libcudart", "libnvrtc", "libnvJitLink", "libnvidia-ml", "libcupti")
+_BY_NAME = ("libcublas", "libcublasLt", "libcudnn", "libcufft", "libcufftw", "libcurand", "libcusolver", "libcusparse",
+            "libnccl", "libnvToolsExt")
 
 
 def _add_compiler() -> None:
@@ -64,8 +69,8 @@ def is_active() -> bool:
 
 
 def activate() -> None:
-    """Loads Millrace's driver and compilers, so that whatever asks for CUDA's by name gets them, in this process and its
-    children. The libraries of mathematics are found by children alone.
+    """Loads Millrace's driver, compilers and libraries of mathematics, so that whatever asks for CUDA's by name gets them,
+    in this process and its children. Packages that carry NVIDIA's runtime library inside (CuPy, XGBoost) need `restart`.
 
     RuntimeError if another driver is loaded already: call this before the import that loads it.
     """
@@ -74,9 +79,12 @@ def activate() -> None:
     if is_active():
         return
     command()
-    for stem in ("libcuda", "libcudart", "libnvrtc", "libnvJitLink", "libnvidia-ml", "libcupti"):
-        for path in sorted((ROOT / "lib").glob(f"{stem}.so.*")):
+    for path in sorted((ROOT / "lib").glob("lib*.so.*")):
+        stem = path.name.split(".")[0]
+        if stem in _FOR_ALL:
             ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+        elif stem in _BY_NAME:
+            ctypes.CDLL(str(path), mode=os.RTLD_LOCAL)
     for variable, folder in (("PATH", ROOT / "bin"), ("LD_LIBRARY_PATH", ROOT / "lib")):
         os.environ[variable] = os.pathsep.join(filter(None, (str(folder), os.environ.get(variable))))
     if "CUDA_HOME" not in os.environ and "CUDA_PATH" not in os.environ:

@@ -100,6 +100,18 @@ class Wheel(unittest.TestCase):
         late = "import ctypes, millrace; ctypes.CDLL(LIBRARY)\ntry: millrace.activate()\nexcept RuntimeError: print('late')"
         self.assertEqual(self.do(self.bin / "python", "-c", late.replace("LIBRARY", repr(str(BUILD / "lib" / "libcuda.so.1")))), "late\n")
 
+    def test_activate_leads_to_all_libraries(self):
+        """By the names that packages ask for, in the process itself; the modules for PyTorch are found, too."""
+        ask = """import ctypes, importlib.metadata, millrace
+millrace.activate()
+for name in "libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libcublas.so.12", "libcublasLt.so.13", "libcudnn.so.9", "libcufft.so.12", "libcusolver.so.12", "libcusparse.so.12", "libcurand.so.10", "libnccl.so.2", "libnvToolsExt.so.1":
+    ctypes.CDLL(name)
+with open("/proc/self/maps") as maps:
+    print(*{line.split()[-1].rsplit("/", 1)[0] for line in maps if "/libcu" in line or "/libnccl" in line})
+print(*(entry.name for entry in importlib.metadata.entry_points(group="torch.backends")))
+"""
+        self.assertEqual(self.do(self.bin / "python", "-c", ask), f"{self.site / 'millrace' / 'toolkit' / 'lib'}\nmillrace\n")
+
     def test_restart(self):
         """A script that starts again under `millrace run`: once, with its arguments."""
         (self.path / "script.py").write_text("import sys, millrace\nmillrace.restart()\nprint(sys.argv[1:])\n" + PROGRAM)
