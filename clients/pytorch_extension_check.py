@@ -360,7 +360,8 @@ def values(module):
     bins = torch.randint(0, 7, (5000,), device="cuda")
     for kind in torch.float, torch.double, torch.half, torch.bfloat16:
         ones = torch.full((5000,), 0.25, device="cuda", dtype=kind)
-        wanted = torch.zeros(7, dtype=torch.double).index_add_(0, bins.cpu(), torch.full((5000,), 0.25, dtype=torch.double))
+        quarters = torch.full((5000,), 0.25, dtype=torch.double)
+        wanted = torch.zeros(7, dtype=torch.double).index_add_(0, bins.cpu(), quarters)
         got = module.histogram(bins, ones, 7)
         # Sums of halves stop where a quarter is less than half a step.
         if kind in (torch.float, torch.double):

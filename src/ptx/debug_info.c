@@ -138,7 +138,7 @@ static struct function_entry *function_at(struct parser *parser, uint64_t offset
 }
 
 /* The calls get numbers in the order in which they were read, outer ones first. */
-static void number_calls(struct parser *parser)
+static void number_calls(struct parser *parser, uint32_t files)
 {
     struct call_entry *calls = parser->debug_calls.items;
     for (size_t i = 0; i < parser->debug_calls.count; i++) {
@@ -158,19 +158,19 @@ static void number_calls(struct parser *parser)
         *(struct mr_ptx_inlined *)mr_ptx_list_add(parser, &parser->inlined, sizeof(struct mr_ptx_inlined)) =
             (struct mr_ptx_inlined){.name = name,
                                     .same = function->first,
-                                    .file = call->file,
+                                    .file = call->file + files,
                                     .line = call->line,
                                     .column = call->column,
                                     .outer = outer};
     }
 }
 
-/* Variables know their call by its place in the list so far. */
-static void number_variables(struct parser *parser)
+/* Variables, from that one on, know their call by its place in the list so far. */
+static void number_variables(struct parser *parser, size_t first)
 {
     const struct call_entry *calls = parser->debug_calls.items;
     struct mr_ptx_shown *shown = parser->shown.items;
-    for (size_t i = 0; i < parser->shown.count; i++)
+    for (size_t i = first; i < parser->shown.count; i++)
         if (shown[i].inlined)
             shown[i].inlined = calls[shown[i].inlined - 1].number;
 }
@@ -204,22 +204,24 @@ static void lay_out(struct parser *parser, const struct call_entry **open)
     }
 }
 
-void mr_ptx_read_debug_info(struct parser *parser)
+void mr_ptx_read_debug_info(struct parser *parser, uint32_t part, uint32_t files)
 {
     size_t info_bytes, abbreviation_bytes;
     size_t string_bytes;
-    const uint8_t *strings = mr_ptx_section_bytes(parser, "debug_str", &string_bytes); /* first, for its labels */
-    const uint8_t *abbreviations = mr_ptx_section_bytes(parser, "debug_abbrev", &abbreviation_bytes);
-    const uint8_t *info = mr_ptx_section_bytes(parser, "debug_info", &info_bytes);
+    size_t first_shown = parser->shown.count;
+    const uint8_t *strings = mr_ptx_section_bytes(parser, part, "debug_str", &string_bytes); /* first, for its labels */
+    const uint8_t *abbreviations = mr_ptx_section_bytes(parser, part, "debug_abbrev", &abbreviation_bytes);
+    const uint8_t *info = mr_ptx_section_bytes(parser, part, "debug_info", &info_bytes);
+    parser->debug_entries.count = parser->debug_calls.count = parser->debug_types.count = 0; /* another part's */
     if (!info || !abbreviations)
         return;
     struct mr_dwarf_unit *unit = mr_ptx_new(parser, 1, sizeof *unit);
     unit->strings = strings;
     unit->string_bytes = string_bytes;
-    unit->lists = mr_ptx_section_bytes(parser, "debug_loc", &unit->list_bytes);
+    unit->lists = mr_ptx_section_bytes(parser, part, "debug_loc", &unit->list_bytes);
     read_units(&(struct reading){parser, unit}, info, info_bytes, abbreviations, abbreviation_bytes);
-    number_calls(parser);
-    number_variables(parser);
+    number_calls(parser, files);
+    number_variables(parser, first_shown);
     if (parser->debug_calls.count == 0)
         return;
     qsort(parser->debug_calls.items, parser->debug_calls.count, sizeof(struct call_entry), by_start);

@@ -8,6 +8,17 @@
 
 #include "ptx/parse_debug.h"
 
+void mr_ptx_note_file(struct parser *parser, uint32_t number)
+{
+    if (parser->part_has_sections) {
+        parser->debug_part++;
+        parser->part_has_sections = false;
+        parser->part_first_file = 0;
+    }
+    if (number && (parser->part_first_file == 0 || number < parser->part_first_file))
+        parser->part_first_file = number;
+}
+
 bool mr_ptx_parse_section(struct parser *parser)
 {
     struct section section = {.name = NULL};
@@ -26,6 +37,9 @@ bool mr_ptx_parse_section(struct parser *parser)
         mr_ptx_advance(parser);
     }
     section.end = parser->token.text;
+    section.part = parser->debug_part;
+    section.first_file = parser->part_first_file;
+    parser->part_has_sections = true;
     mr_ptx_advance(parser);
     if (section.name)
         *(struct section *)mr_ptx_list_add(parser, &parser->sections, sizeof section) = section;
@@ -108,11 +122,11 @@ static bool read_row(struct reading *reading, bool labels)
     return true;
 }
 
-const uint8_t *mr_ptx_section_bytes(struct parser *parser, const char *name, size_t *count)
+const uint8_t *mr_ptx_section_bytes(struct parser *parser, uint32_t part, const char *name, size_t *count)
 {
     const struct section *section = parser->sections.items, *end = section ? section + parser->sections.count : NULL;
-    while (section != end &&
-           (section->name_length != strlen(name) || memcmp(section->name, name, section->name_length) != 0))
+    while (section != end && (section->part != part || section->name_length != strlen(name) ||
+                              memcmp(section->name, name, section->name_length) != 0))
         section++;
     *count = 0;
     if (section == end)
@@ -130,16 +144,31 @@ const uint8_t *mr_ptx_section_bytes(struct parser *parser, const char *name, siz
 /* Calls that .loc has told of have the labels of their functions' names. A call whose name is not there has none. */
 static void name_calls(struct parser *parser)
 {
-    size_t size;
-    const uint8_t *text = mr_ptx_section_bytes(parser, "debug_str", &size);
     struct mr_ptx_inlined *calls = parser->inlined.items;
-    const struct atom **atoms = parser->inlined_names.items;
-    for (size_t i = 0; i < parser->inlined.count; i++) {
-        uint32_t place = atoms[i]->place;
-        size_t at = place & MR_PTX_PLACE_IN_SECTION ? place - MR_PTX_PLACE_IN_SECTION : size;
-        bool known = text && at < size && text[at] && memchr(text + at, 0, size - at);
-        calls[i].name = known ? (const char *)text + at : "";
+    struct atom **atoms = parser->inlined_names.items;
+    for (uint32_t part = 0; part <= parser->debug_part; part++) {
+        size_t size;
+        const uint8_t *text = mr_ptx_section_bytes(parser, part, "debug_str", &size); /* its labels get places */
+        for (size_t i = 0; i < parser->inlined.count; i++) {
+            uint32_t place = atoms[i]->place;
+            size_t at = place & MR_PTX_PLACE_IN_SECTION ? place - MR_PTX_PLACE_IN_SECTION : size;
+            bool known = text && at < size && text[at] && memchr(text + at, 0, size - at);
+            if (!calls[i].name && known)
+                calls[i].name = (const char *)text + at;
+        }
     }
+    for (size_t i = 0; i < parser->inlined.count; i++)
+        calls[i].name = calls[i].name ? calls[i].name : "";
+}
+
+static void read_parts(struct parser *parser)
+{
+    const struct section *sections = parser->sections.items;
+    for (size_t i = 0; i < parser->sections.count; i++)
+        if (i == 0 || sections[i - 1].part != sections[i].part) {
+            uint32_t first = sections[i].part ? sections[i].first_file : 0;
+            mr_ptx_read_debug_info(parser, sections[i].part, first ? first - 1 : 0);
+        }
 }
 
 void mr_ptx_debug_finish(struct parser *parser)
@@ -148,7 +177,7 @@ void mr_ptx_debug_finish(struct parser *parser)
     if (parser->inlined.count)
         name_calls(parser);
     else if (parser->sections.count)
-        mr_ptx_read_debug_info(parser);
+        read_parts(parser);
     module->inlined = mr_ptx_list_copy(parser, &parser->inlined, sizeof *module->inlined);
     module->inlined_count = (uint32_t)parser->inlined.count;
     module->inlined_ranges = mr_ptx_list_copy(parser, &parser->inlined_ranges, sizeof *module->inlined_ranges);

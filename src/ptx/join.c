@@ -5,6 +5,12 @@
  * then every statement that defines or declares a symbol is kept, dropped, or
  * made a declaration (`settle`), and what is left is written out one input after
  * the other, under one header with the newest version and target of all.
+ *
+ * Debug information stays with its input: first the input's files, whose numbers
+ * follow those of the inputs before; then its statements; then its sections. The
+ * bytes of the sections count files as the input did: the parser knows where the
+ * numbers of an input begin (parse_debug.h). Labels of compilers ($L__tmp1) get
+ * an input's own names, because sections of several inputs may refer to them.
  */
 #include "ptx/join.h"
 
@@ -29,7 +35,11 @@ struct statement {
     bool tuned;              /* a kernel that says how many registers or threads it has */
     bool dropped, declared;  /* left out; written as a declaration */
     bool renamed;
+    bool is_file, is_section;
+    uint32_t file; /* the number of a file */
 };
+
+#define FILES_MAX 65535u /* the largest number of a file */
 
 struct join {
     struct statement *list;
@@ -41,6 +51,7 @@ struct join {
     struct mr_ptx_diag *diag;
     unsigned registers;      /* of a thread at most, in kernels that say nothing themselves; 0: nothing is said */
     bool alone;              /* there is one input, in which nothing can be in the way of others */
+    uint32_t files;          /* the largest number of a file that is written so far */
     bool short_of_memory, good;
 };
 
@@ -129,15 +140,6 @@ static void read_symbol(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token, 
     statement->end = token->text;
 }
 
-/* Sections hold debug information alone, with offsets that are right for one input; the joined text has none. */
-static void skip_section(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token)
-{
-    while (token->kind != '}' && token->kind != MR_PTX_TOKEN_END && token->kind != MR_PTX_TOKEN_ERROR)
-        mr_ptx_lexer_next(lexer, token);
-    if (token->kind == '}')
-        mr_ptx_lexer_next(lexer, token);
-}
-
 static struct statement *add_statement(struct join *join)
 {
     if (!mr_array_reserve((void **)&join->list, &join->capacity, join->count + 1, sizeof *join->list)) {
@@ -145,6 +147,47 @@ static struct statement *add_statement(struct join *join)
         return NULL;
     }
     return memset(&join->list[join->count++], 0, sizeof *join->list);
+}
+
+static bool at_end(const struct mr_ptx_token *token)
+{
+    return token->kind == MR_PTX_TOKEN_END || token->kind == MR_PTX_TOKEN_ERROR;
+}
+
+/* .section .debug_info { ... }, from its first token on. What does not end is left out. */
+static void read_section(struct join *join, struct mr_ptx_lexer *lexer, struct mr_ptx_token *token, uint32_t number)
+{
+    const char *begin = token->text - 1;
+    uint32_t line = token->line;
+    while (token->kind != '}' && !at_end(token))
+        mr_ptx_lexer_next(lexer, token);
+    if (token->kind != '}')
+        return;
+    struct statement *statement = add_statement(join);
+    if (statement)
+        *statement = (struct statement){
+            .begin = begin, .end = token->text + 1, .input = number, .line = line, .is_section = true};
+    mr_ptx_lexer_next(lexer, token);
+}
+
+/* .file 1 "name", 2, 3, from its first token on. */
+static void read_file(struct join *join, struct mr_ptx_lexer *lexer, struct mr_ptx_token *token, uint32_t number)
+{
+    struct statement statement = {.input = number, .line = token->line, .is_file = true};
+    mr_ptx_lexer_next(lexer, token);
+    bool good = token->kind == MR_PTX_TOKEN_INT && token->value <= FILES_MAX;
+    statement.file = good ? (uint32_t)token->value : 0;
+    statement.begin = statement.end = token->text + token->length;
+    while (token->kind != MR_PTX_TOKEN_DOT && !at_end(token)) {
+        if (token->kind == MR_PTX_TOKEN_STRING) /* its text is between the quotes */
+            statement.end = token->text + token->length + 1;
+        else if (token->kind == MR_PTX_TOKEN_INT)
+            statement.end = token->text + token->length;
+        mr_ptx_lexer_next(lexer, token);
+    }
+    struct statement *added = good ? add_statement(join) : NULL;
+    if (added)
+        *added = statement;
 }
 
 static void read_input(struct join *join, const struct mr_ptx_join_input *input, uint32_t number)
@@ -155,8 +198,8 @@ static void read_input(struct join *join, const struct mr_ptx_join_input *input,
     mr_ptx_lexer_next(&lexer, &token);
     while (token.kind != MR_PTX_TOKEN_END && token.kind != MR_PTX_TOKEN_ERROR && join->good && !join->short_of_memory) {
         struct mr_ptx_token first = token;
-        if (token.kind == MR_PTX_TOKEN_DOT && (word_is(&token, "version") || word_is(&token, "target") ||
-                                               word_is(&token, "address_size") || word_is(&token, "file"))) {
+        if (token.kind == MR_PTX_TOKEN_DOT &&
+            (word_is(&token, "version") || word_is(&token, "target") || word_is(&token, "address_size"))) {
             mr_ptx_lexer_next(&lexer, &token);
             read_header(join, &first, &token);
             while (token.kind != MR_PTX_TOKEN_DOT && token.kind != MR_PTX_TOKEN_END && token.kind != MR_PTX_TOKEN_ERROR)
@@ -164,7 +207,11 @@ static void read_input(struct join *join, const struct mr_ptx_join_input *input,
             continue;
         }
         if (token.kind == MR_PTX_TOKEN_DOT && word_is(&token, "section")) {
-            skip_section(&lexer, &token);
+            read_section(join, &lexer, &token, number);
+            continue;
+        }
+        if (token.kind == MR_PTX_TOKEN_DOT && word_is(&token, "file")) {
+            read_file(join, &lexer, &token, number);
             continue;
         }
         struct statement *statement = add_statement(join);
@@ -277,19 +324,40 @@ static bool is_renamed(const struct join *join, uint32_t input, const struct mr_
     return false;
 }
 
-/* A part of an input with its own names made different from those of the others. */
-static void put_renamed(struct join *join, uint32_t input, const char *from, const char *to)
+/* How an input is written. */
+struct input_form {
+    uint32_t input, files; /* its number; what is added to the numbers of its files */
+    bool names, labels; /* names that others have too, and labels, get names of their own */
+    bool sections; /* it has some */
+};
+
+static bool is_label(const struct mr_ptx_token *token)
+{
+    return token->length > 3 && memcmp(token->text, "$L_", 3) == 0;
+}
+
+/* A part of an input with its own names made different from those of the others, and the numbers of its files. */
+static void put_changed(struct join *join, const struct input_form *form, const char *from, const char *to)
 {
     struct mr_ptx_lexer lexer;
     struct mr_ptx_token token;
-    char suffix[32];
-    snprintf(suffix, sizeof suffix, "$input%u", input + 1);
+    char suffix[32], number[32];
+    bool is_file = false; /* the next number is a file's */
+    snprintf(suffix, sizeof suffix, "$input%u", form->input + 1);
     mr_ptx_lexer_init(&lexer, from, (size_t)(to - from));
-    for (mr_ptx_lexer_next(&lexer, &token); token.kind != MR_PTX_TOKEN_END && token.kind != MR_PTX_TOKEN_ERROR;
-         mr_ptx_lexer_next(&lexer, &token)) {
+    for (mr_ptx_lexer_next(&lexer, &token); !at_end(&token); mr_ptx_lexer_next(&lexer, &token)) {
         const char *end = token.text + token.length;
+        if (is_file && token.kind == MR_PTX_TOKEN_INT && form->files) {
+            snprintf(number, sizeof number, "%llu", (unsigned long long)token.value + form->files);
+            put(join, from, (size_t)(token.text - from));
+            put(join, number, strlen(number));
+            from = end;
+        }
+        is_file = (token.kind == MR_PTX_TOKEN_DOT && word_is(&token, "loc")) ||
+                  (token.kind == MR_PTX_TOKEN_NAME && word_is(&token, "inlined_at"));
         /* x<10> declares x0 to x9, which are other names. */
-        if (token.kind != MR_PTX_TOKEN_NAME || (end < to && *end == '<') || !is_renamed(join, input, &token))
+        if (token.kind != MR_PTX_TOKEN_NAME || (end < to && *end == '<') ||
+            !((form->labels && is_label(&token)) || (form->names && is_renamed(join, form->input, &token))))
             continue;
         put(join, from, (size_t)(end - from));
         put(join, suffix, strlen(suffix));
@@ -298,39 +366,80 @@ static void put_renamed(struct join *join, uint32_t input, const char *from, con
     put(join, from, (size_t)(to - from));
 }
 
-static void put_part(struct join *join, uint32_t input, bool renames, const char *from, const char *to)
+static void put_part(struct join *join, const struct input_form *form, const char *from, const char *to)
 {
-    if (renames)
-        put_renamed(join, input, from, to);
+    if (form->names || form->labels || form->files)
+        put_changed(join, form, from, to);
     else
         put(join, from, (size_t)(to - from));
 }
 
-static void put_input(struct join *join, uint32_t input)
+/* What has to be changed in an input; `largest` is the largest number of its files. */
+static struct input_form form_of(const struct join *join, uint32_t input, uint32_t *largest)
 {
-    bool renames = false;
-    for (size_t i = 0; i < join->count; i++)
-        renames |= join->list[i].renamed && join->list[i].input == input;
+    struct input_form form = {.input = input, .files = join->files};
+    *largest = 0;
     for (size_t i = 0; i < join->count; i++) {
         const struct statement *statement = &join->list[i];
-        if (statement->input != input || statement->dropped)
+        if (statement->input != input)
+            continue;
+        form.names |= statement->renamed;
+        form.sections |= statement->is_section;
+        if (statement->is_file && statement->file > *largest)
+            *largest = statement->file;
+    }
+    form.labels = form.sections && input > 0;
+    return form;
+}
+
+/* The input's files. Without them its lines are not known: where there are none, or more than can be numbered. */
+static void put_files(struct join *join, const struct input_form *form)
+{
+    char head[32];
+    for (size_t i = 0; i < join->count; i++) {
+        const struct statement *statement = &join->list[i];
+        if (statement->input != form->input || !statement->is_file)
+            continue;
+        snprintf(head, sizeof head, ".file %u", statement->file + form->files);
+        put(join, head, strlen(head));
+        put(join, statement->begin, (size_t)(statement->end - statement->begin));
+        put(join, "\n", 1);
+    }
+}
+
+static void put_input(struct join *join, uint32_t input)
+{
+    uint32_t largest;
+    struct input_form whole = form_of(join, input, &largest);
+    const struct input_form *form = &whole;
+    bool traced = largest > 0 && largest <= FILES_MAX - join->files;
+    if (traced) {
+        put_files(join, form);
+        join->files += largest;
+    }
+    for (size_t i = 0; i < join->count; i++) {
+        const struct statement *statement = &join->list[i];
+        if (statement->input != input || statement->dropped || statement->is_file || (statement->is_section && !traced))
             continue;
         if (statement->declared) {
             put(join, ".extern", 7);
-            put_part(join, input, renames, statement->rest, statement->head_end);
+            put_part(join, form, statement->rest, statement->head_end);
             put(join, ";\n", 2);
         } else if (join->registers && statement->is_entry && statement->has_body && !statement->tuned) {
             char directive[32];
             snprintf(directive, sizeof directive, "\n.maxnreg %u\n", join->registers);
-            put_part(join, input, renames, statement->begin, statement->head_end);
+            put_part(join, form, statement->begin, statement->head_end);
             put(join, directive, strlen(directive));
-            put_part(join, input, renames, statement->head_end, statement->end);
+            put_part(join, form, statement->head_end, statement->end);
             put(join, "\n", 1);
         } else {
-            put_part(join, input, renames, statement->begin, statement->end);
+            put_part(join, form, statement->begin, statement->end);
             put(join, "\n", 1);
         }
     }
+    static const char no_section[] = "\t.section .debug_str\n{\n}\n"; /* the files that follow are another input's */
+    if (traced && !form->sections && !join->alone)
+        put(join, no_section, sizeof no_section - 1);
 }
 
 char *mr_ptx_join(const struct mr_ptx_join_input *inputs, uint32_t count, unsigned registers, struct mr_ptx_diag *diag)

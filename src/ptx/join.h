@@ -23,8 +23,9 @@ struct mr_ptx_join_input {
  * The joined text, NUL-terminated; the caller frees it with mr_free(). NULL after
  * an error in `diag`: a name defined twice, or a directive that can't be joined;
  * or with diag->out_of_memory. Names without a definition stay declared: loading
- * the text reports those that are used. Line information is left out. `registers`: a
- * limit that kernels without directives of their own get as .maxnreg; 0: none. Any thread.
+ * the text reports those that are used. Each input's lines and debug information
+ * stay. `registers`: a limit that kernels without directives of their own get as
+ * .maxnreg; 0: none. Any thread.
  */
 char *mr_ptx_join(const struct mr_ptx_join_input *inputs, uint32_t count, unsigned registers, struct mr_ptx_diag *diag);
 

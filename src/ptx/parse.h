@@ -149,6 +149,8 @@ struct parser {
     struct list sections, inlined, inlined_names, inlined_ranges, shown, shown_types;
     struct list debug_bytes, debug_names, debug_entries, debug_calls, debug_types;
     struct loc_table *loc_table; /* parse_loc.c */
+    uint32_t debug_part, part_first_file; /* of the text at hand: struct section; 0: none yet */
+    bool part_has_sections;
     unsigned expr_depth;
     unsigned element_bits; /* of the address that a[%r1] becomes here; 0 where none can stand */
 };

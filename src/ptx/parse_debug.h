@@ -7,6 +7,9 @@
  * information that is wrong refuses no text.
  *
  * Addresses in DWARF are labels of the text. A label's address is its line, counted from 1.
+ *
+ * A text that was joined from several (join.c) has the debug information of each: its files, its functions, its
+ * sections. A file that comes behind sections begins the next one's. There, DWARF counts files from that one on.
  */
 #ifndef MR_PTX_PARSE_DEBUG_H
 #define MR_PTX_PARSE_DEBUG_H
@@ -19,6 +22,7 @@ struct section {
     size_t name_length;
     const char *begin, *end;
     uint32_t line; /* where `begin` is */
+    uint32_t part, first_file; /* which of the joined texts it is of, from 0; the lowest number of that one's files */
 };
 
 /* .loc behind the word; parse_loc.c. */
@@ -29,15 +33,17 @@ void mr_ptx_loc_reset(struct parser *parser);
  * order. */
 void mr_ptx_add_inlined_range(struct parser *parser, uint32_t line, uint32_t number);
 
+/* .file with that number; debug_text.c. */
+void mr_ptx_note_file(struct parser *parser, uint32_t number);
 /* .section behind the word: notes where it is; debug_text.c. */
 bool mr_ptx_parse_section(struct parser *parser);
 /*
- * The bytes of the section of that name, as far as they can be understood, in the arena; NULL if there is none. A label
- * inside is its offset, a label of a function its line, and the name of another section 0. A name that is none of these
- * is its number in parser->debug_names (const char *) with MR_PTX_DEBUG_NAME added.
+ * The bytes of the section of that name in a part of the text, as far as they can be understood, in the arena; NULL if
+ * there is none. A label inside is its offset, a label of a function its line, and the name of another section 0. A
+ * name that is none of these is its number in parser->debug_names (const char *) with MR_PTX_DEBUG_NAME added.
  */
 #define MR_PTX_DEBUG_NAME (UINT64_C(1) << 63)
-const uint8_t *mr_ptx_section_bytes(struct parser *parser, const char *name, size_t *count);
+const uint8_t *mr_ptx_section_bytes(struct parser *parser, uint32_t part, const char *name, size_t *count);
 
 /* Lines of the text: from <= line < to. */
 struct mr_ptx_lines {
@@ -52,7 +58,8 @@ void mr_ptx_note_variable(struct parser *parser, struct mr_dwarf_unit *unit, con
 
 /* At the end of the text: what all that comes to, in the module. */
 void mr_ptx_debug_finish(struct parser *parser);
-/* debug_info.c: the calls that the module's DWARF tells of. */
-void mr_ptx_read_debug_info(struct parser *parser);
+/* debug_info.c: the calls and variables that the DWARF of a part tells of. Parts are read in their order. Numbers of
+ * files in it are less by `files` than the module's. */
+void mr_ptx_read_debug_info(struct parser *parser, uint32_t part, uint32_t files);
 
 #endif

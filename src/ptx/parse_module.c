@@ -111,6 +111,7 @@ static bool parse_file(struct parser *parser)
     while (parser->files.count <= index)
         mr_ptx_list_add(parser, &parser->files, sizeof(char *));
     ((const char **)parser->files.items)[index] = name;
+    mr_ptx_note_file(parser, (uint32_t)index);
     mr_ptx_advance(parser);
     while (mr_ptx_accept(parser, ','))
         if (!mr_ptx_expect(parser, MR_PTX_TOKEN_INT, "a number"))

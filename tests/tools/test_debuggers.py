@@ -3,7 +3,7 @@
 source that the module names.
 
     test_debuggers.py PROGRAM PART, where PART is gdb, map, jitdump, source-gdb, source-jitdump, source-fault,
-    source-inlined, source-nvcc or source-nvrtc
+    source-inlined, source-nvcc, source-nvrtc, source-barrier or source-linked
 
 PROGRAM is debugged.c's, for those with source sourced.c's. Ends with 77 (skipped) where there is no gdb."""
 import ctypes
@@ -253,11 +253,104 @@ def by_nvrtc(build, path, text):
 def test_source_compiled(program, folder, compile_to):
     """What Millrace's compilers tell of variables with -G."""
     path, text = write_source(folder), os.path.join(folder, "text.ptx")
-    compile_to(os.path.dirname(os.path.dirname(os.path.dirname(program))), path, text)
+    compile_to(build_of(program), path, text)
     output = run_gdb(["set environment MILLRACE_WORKERS 1", f"break {path}:7", "run", "info locals", "ptype old", "kill"], [program, text, "ptx"], folder)
     if output is None:
         return 77
     return said(output, "ns::scale_up (", f"{path}:7", "values = 0x", "first = 0", "factor = 3", "i = 0", "old = 0", "type = float")
+
+
+BARRIER = """namespace ns {
+__global__ void scale_up(float *values, int first, float factor)
+{
+    __shared__ float all[64];
+    int i = threadIdx.x + first, pair[2] = {i, i + 100};
+    all[i] = values[i];
+    __syncthreads();
+    float old = all[pair[0]];
+    values[i] = old * factor;
+}
+}
+"""
+
+
+def build_of(program):
+    return os.path.dirname(os.path.dirname(os.path.dirname(program)))
+
+
+def test_source_barrier(program, folder):
+    """Variables of a kernel whose warps meet at a barrier, and threadIdx: those of the warp at hand."""
+    path, text = os.path.join(folder, "barrier.cu"), os.path.join(folder, "text.ptx")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(BARRIER)
+    by_nvcc(build_of(program), path, text)
+    seen = ["print threadIdx.x", "print i", "print pair"]
+    first, second = ["= 0", "= 0", "= {0, 100}"], ["= 32", "= 32", "= {32, 132}"]
+    output = run_gdb(["set environment MILLRACE_WORKERS 1", f"break {path}:6", f"break {path}:9", "run", *seen, "continue", *seen, "continue", *seen, "print old",
+                      "continue", *seen, "print old", "info locals", "kill"], [program, text, "ptx"], folder)
+    if output is None:
+        return 77
+    # The warp that comes to the barrier last goes on first.
+    return said(output, f"{path}:6", *first, f"{path}:6", *second, f"{path}:9", *second, "= 32", f"{path}:9", *first, "= 0",
+                "i = 0", "pair = {0, 100}", "old = 0")
+
+
+LINKED = {"first.cu": """#include "other.h"
+static __device__ __forceinline__ int doubled(int x)
+{
+    int twofold = x * 2;
+    return twofold;
+}
+__global__ void begin(int *p)
+{
+    p[threadIdx.x] = doubled(threadIdx.x + 5) + other(1);
+}
+int main()
+{
+    int *p = nullptr;
+    if (cudaMallocManaged(&p, 128) != cudaSuccess)
+        return 2;
+    begin<<<1, 32>>>(p);
+    finish(p);
+    return cudaDeviceSynchronize() != cudaSuccess || p[31] != 72 + 1 - 3;
+}
+""", "second.cu": """#include "other.h"
+static __device__ __forceinline__ int doubled(int x)
+{
+    int less = x - 3;
+    return less;
+}
+__device__ int other(int x) { return x; }
+__global__ void finish_up(int *p)
+{
+    p[threadIdx.x] = doubled(p[threadIdx.x]);
+}
+void finish(int *p) { finish_up<<<1, 32>>>(p); }
+""", "other.h": "extern __device__ int other(int x);\nvoid finish(int *p);\n"}
+
+
+def test_source_linked(program, folder):
+    """Inlined functions, lines and variables of objects that are linked: each with its own files."""
+    for name, text in LINKED.items():
+        with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+            file.write(text)
+    for option in "-lineinfo", "-G":
+        linked = os.path.join(folder, "linked" + option)
+        line = 5 if option == "-G" else 4
+        sources = [os.path.join(folder, name) for name in ("first.cu", "second.cu")]
+        subprocess.run([os.path.join(build_of(program), "bin/nvcc"), option, "-rdc=true", *sources, "-o", linked], check=True)
+        subprocess.run([linked], check=True, env=environment(folder))
+        output = run_gdb(["set environment MILLRACE_WORKERS 1", f"break first.cu:{line}", "run", "bt 2", "info locals",
+                          "delete", "break finish_up", "continue", f"break second.cu:{line}", "continue", "bt 2", "info locals", "kill"], [linked], folder)
+        if output is None:
+            return 77
+        first, second = sources
+        wanted = ["#0  doubled", f"{first}:{line}", "#1", "begin (", f"{first}:9", "#0  doubled", f"{second}:{line}", "#1", "finish_up (", f"{second}:10"]
+        if option == "-G":
+            wanted[5:5], wanted[10:] = ["twofold = 10"], [*wanted[10:], "less = 8"]
+        if said(output, *wanted):
+            return 1
+    return 0
 
 
 def run(program, folder, way, *words):
@@ -337,6 +430,7 @@ def main():
         parts = {"gdb": test_gdb, "map": test_map, "jitdump": test_jitdump, "source-gdb": test_source_gdb, "source-jitdump": test_source_jitdump,
                  "source-fault": test_source_fault, "source-inlined": test_source_inlined,
                  "source-nvcc": functools.partial(test_source_compiled, compile_to=by_nvcc),
+                 "source-barrier": test_source_barrier, "source-linked": test_source_linked,
                  "source-nvrtc": functools.partial(test_source_compiled, compile_to=by_nvrtc)}
         return parts[sys.argv[2]](os.path.abspath(sys.argv[1]), folder)
 

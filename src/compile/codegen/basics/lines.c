@@ -87,8 +87,11 @@ static void plain_name(const char *name, const char **from, size_t *length)
         return;
     if (*at == 'N')
         at++;
-    while (*at >= '1' && *at <= '9') {
+    for (;;) {
         char *text;
+        at += *at == 'L'; /* of its source alone: static */
+        if (*at < '1' || *at > '9')
+            return;
         unsigned long count = strtoul(at, &text, 10);
         if (count > strlen(text))
             return;

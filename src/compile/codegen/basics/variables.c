@@ -229,7 +229,7 @@ static void begin_types(struct types *types, const char *name)
     if (strncmp(name, "_Z", 2) != 0)
         return;
     bool nested = *at == 'N';
-    at += nested;
+    at += nested || *at == 'L'; /* a static function's name is marked */
     for (; *at >= '1' && *at <= '9' && (nested || parts == 0); parts++) {
         char *text;
         unsigned long count = strtoul(at, &text, 10);

@@ -90,6 +90,8 @@ static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     unsigned op = barrier_operation(inst, reduces);
     LLVMValueRef args[5] = {id, threads, lanes, number(g, op), predicate};
     LLVMValueRef r = cg_runtime_call(g, offsetof(struct mr_runtime, barrier_sync), unit->i32, args, 5);
+    if (g->warp.number && unit->request->module->shown_count) /* other warps ran; debuggers show threadIdx by it */
+        LLVMSetVolatile(cg_note_warp(g), true);
     if (!reduces)
         return;
     if ((op & 3) != 1)
