@@ -103,10 +103,10 @@ static void device_words(const struct request *request, const struct places *pla
         mr_words_add(words, "-fcolor-diagnostics", "");
     mr_words_add(words, "--cuda-feature=+ptx83", "");
     mr_ptx_arch_clang_words(target, words);
-    mr_words_add(words, "-O3", "");
-    mr_words_add(words, "-ffp-contract=fast", "");
     /* CCCL expects __float128 on architectures from 100 on, as nvcc has it. clang has none for devices. */
     mr_words_add(words, "-DCCCL_DISABLE_FLOAT128_SUPPORT", "");
+    mr_words_add(words, "-O3", "");
+    mr_words_add(words, "-ffp-contract=fast", "");
     if (phase_is_device(request->phase)) /* a program that loads the PTX may look for any variable; in a whole program
                                             clang sees which ones the host names */
         mr_words_add(words, "-fkeep-persistent-storage-variables", "");
