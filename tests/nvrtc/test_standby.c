@@ -115,6 +115,25 @@ static void warm(const struct job *job)
     assert_int_not_equal(done_waiting(), before);
 }
 
+/* Architectures that clang does not know: the source sees them, and nothing is said of that, neither by a compiler that
+ * reads the precompiled device headers nor by one that waited. */
+static void newer_architectures(void **state)
+{
+    (void)state;
+    static const char *const numbers[] = {"100", "103", "120", "121"};
+    for (size_t i = 0; i < 3 * sizeof numbers / sizeof *numbers; i++) {
+        char source[160], option[32];
+        snprintf(source, sizeof source,
+                 "__global__ void k(int *p) { static_assert(__CUDA_ARCH__ == %s0); *p = %zu; }\n", numbers[i / 3], i);
+        snprintf(option, sizeof option, "-arch=compute_%s", numbers[i / 3]);
+        struct job job = {.source = source, .name = "newer.cu", .options = {option}};
+        struct made made = compile(&job);
+        assert_int_equal(made.result, NVRTC_SUCCESS);
+        assert_string_equal(made.log, "");
+        forget(&made);
+    }
+}
+
 /* A process waits also for programs that name folders which are gone, a new one each time, as CuPy does; errors still
  * show the program's name. */
 static void folders_that_are_gone(void **state)
@@ -295,7 +314,7 @@ static void reads_includes(void **state)
     /* Without guards, so that a second reading would be an error; asking for a macro of the program's. */
     write_header(folder, "one.h", "__device__ int one(int x) { return x + A; }\n");
     write_header(folder, "two.h", "#include <one.h>\n#undef A\n#define A 555\n");
-    sleep(1);   /* older than all compilers */
+    sleep(1); /* older than all compilers */
     struct job job = {
         .name = "/tmp/millrace-gone/kern.cu",
         .options = {option, "-DA=333"},
@@ -305,7 +324,7 @@ static void reads_includes(void **state)
     expect(&job, ", 333;", "");
     assert_true(had_read());
     expect(&job, ", 555000;", "");
-    expect(&job, "+28]", "");   /* line 7 */
+    expect(&job, "+28]", ""); /* line 7 */
     /* Other macros: another compiler. */
     job.options[1] = "-DA=444";
     expect(&job, ", 444;", "");
@@ -505,13 +524,10 @@ int main(void)
     setenv("MILLRACE_LOG_FILE", log_path, 1);
     const struct CMUnitTest tests[] = {
         /* First those that need a process without compilers of its own. */
-        cmocka_unit_test_setup(leaves_nothing, begin),
-        cmocka_unit_test_setup(expires, begin),
-        cmocka_unit_test_setup(folders_that_are_gone, begin),
-        cmocka_unit_test_setup(same_result, begin),
-        cmocka_unit_test_setup(nothing_stale, begin),
-        cmocka_unit_test_setup(reads_includes, begin),
-        cmocka_unit_test_setup(threads, begin),
+        cmocka_unit_test_setup(leaves_nothing, begin),      cmocka_unit_test_setup(expires, begin),
+        cmocka_unit_test_setup(newer_architectures, begin), cmocka_unit_test_setup(folders_that_are_gone, begin),
+        cmocka_unit_test_setup(same_result, begin),         cmocka_unit_test_setup(nothing_stale, begin),
+        cmocka_unit_test_setup(reads_includes, begin),      cmocka_unit_test_setup(threads, begin),
         cmocka_unit_test_setup(cancelled, begin),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done once for many compilations; see prepare.h. Both ways read the device headers before they know the
- * program's macros, which the device headers therefore don't look at, except for NDEBUG.
+ * program's macros, which the device headers therefore don't look at, except for NDEBUG and the architecture.
  *
  * Many programs begin with the same includes: CuPy's kernels with four, which take clang longer than all the rest. A
  * compiler that waits reads them too, behind the program's macros, and waits after the last. What it is then given is
@@ -32,9 +32,14 @@ static bool begins(const char *word, const char *with)
     return strncmp(word, with, strlen(with)) == 0;
 }
 
-/* A word that defines a macro, or takes its definition back, of which the device headers know nothing. */
+/* A word that defines a macro, or takes its definition back, of which the device headers know nothing. They ask for
+ * the architecture, which is in such words if clang does not know it. */
 static bool is_macro(const char *word)
 {
+    static const char arch[] = "__CUDA_ARCH__";
+    if (strlen(word) >= sizeof arch + 1 && strncmp(word + 2, arch, sizeof arch - 1) == 0 &&
+        (word[sizeof arch + 1] == '\0' || word[sizeof arch + 1] == '='))
+        return false;
     bool debug = begins(word, "-DNDEBUG") && (word[8] == '\0' || word[8] == '=');
     return begins(word, "-U") || (begins(word, "-D") && !begins(word, "-D__CUDACC_") && !debug);
 }
