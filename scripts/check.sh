@@ -7,7 +7,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-begin=$(date +%s) doing=
+begin=$(date +%s) doing='' linker=''
 gcc_build=${GCC_BUILD:-build-check-gcc}
 
 # step TEXT: closes the step before, and opens this one.
@@ -23,7 +23,7 @@ configure() {
     folder=$1 compiler=$2
     shift 2
     [ -e "$folder/build.ninja" ] && again=--reconfigure || again=
-    CC=$compiler meson setup $again "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; exit 1; }
+    env CC="$compiler" ${linker:+CC_LD=$linker} meson setup $again "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; exit 1; }
     rm -f "$folder.log"
 }
 
@@ -55,6 +55,7 @@ step "clang-tidy's checks for faults"
 scripts/tidy.sh "$gcc_build"
 
 # One build for both: clang's warnings come from its front end and are the same with sanitizers.
+linker=lld
 step "clang 19, warnings as errors, with AddressSanitizer and UndefinedBehaviorSanitizer"
 configure build-check-asan clang-19 -Dwerror=true -Db_sanitize=address,undefined
 ninja -C build-check-asan --quiet
