@@ -13,7 +13,7 @@ import unittest
 
 MILLRACE, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
 ORDERED = ("mutex", "condition", "rwlock", "spin", "barrier", "semaphore", "once", "join", "create", "condition-11", "join-11")
-UNSEEN = ("flag", "nothing")
+UNSEEN = ("flag", "nothing", "waited")
 LIBRARIES = pathlib.Path(MILLRACE).resolve().parent.parent / "lib"
 
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thread_order CASE: a thread fills device memory in a stream and waits for it; another thread copies it out in another
- * stream, behind what the case does to order the two: "flag" does it in a way that nobody sees, "nothing" by chance
- * alone, and the others by a function for that. It is compiled by `millrace cc --check`. */
+ * stream, behind what the case does to order the two: "flag" does it in a way that nobody sees, "nothing" and "waited"
+ * by chance alone, and the others by a function for that. In "waited" the first thread has waited for the other's
+ * stream, which tells that stream nothing. It is compiled by `millrace cc --check`. */
 #include <cuda.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -25,6 +26,7 @@ enum { SIZE = 4096 };
 
 static CUcontext context;
 static CUdeviceptr memory;
+static CUstream shared;
 static unsigned char *pinned, bytes[SIZE];
 static const char *how;
 
@@ -54,13 +56,15 @@ static void fill(void)
     CHECK(cuStreamSynchronize(stream));
     for (int i = 0; i < SIZE; i++)
         pinned[i] = 7;
+    CHECK(cuStreamSynchronize(shared));
 }
 
 static void use(void)
 {
-    CUstream stream;
+    CUstream stream = shared;
     CHECK(cuCtxSetCurrent(context));
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    if (!is("waited"))
+        CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(cuMemcpyDtoHAsync(bytes, memory, SIZE, stream));
     CHECK(cuMemcpyHtoDAsync(memory, pinned, SIZE, stream));
     CHECK(cuStreamSynchronize(stream));
@@ -173,6 +177,7 @@ int main(int count, char **arguments)
     CHECK(cuDevicePrimaryCtxRetain(&context, device));
     CHECK(cuCtxSetCurrent(context));
     CHECK(cuMemAlloc(&memory, SIZE));
+    CHECK(cuStreamCreate(&shared, CU_STREAM_NON_BLOCKING));
     CHECK(cuMemAllocHost((void **)&pinned, SIZE));
     pthread_barrier_init(&barrier, NULL, 2);
     pthread_spin_init(&spin, 0);

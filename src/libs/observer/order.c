@@ -291,12 +291,14 @@ void obs_order_returns(struct obs_operation *host)
 void obs_order_record(struct obs_stream *stream, bool timed, struct obs_point *out)
 {
     stream->behind_kernel = stream->behind_kernel && !timed; /* hardware takes the time between kernels */
+    take_from_host(stream);
     obs_order_of_stream(stream, out);
 }
 
 void obs_order_of_stream(struct obs_stream *stream, struct obs_point *out)
 {
-    take_from_host(stream);
+    if (!obs_lanes_apart) /* else other threads' work in the stream does not come after what this thread knows */
+        take_from_host(stream);
     obs_point_set(out, &stream->now);
     if (stream->kind == MR_STREAM_LEGACY)
         join_blocking(stream->context, out->before);

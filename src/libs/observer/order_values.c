@@ -288,7 +288,7 @@ void obs_values_enter(struct obs_call *call)
     struct one one = {call, obs_call_stream(call), false};
     call->point.tick = one.stream ? one.stream->now.tick : 0;
     if (one.stream && obs_values_open) {
-        obs_order_of_stream(one.stream, &now); /* the stream learns what the host knows */
+        obs_order_record(one.stream, false, &now); /* the stream learns what the host knows */
         obs_point_clear(&now);
         all(&one);
     }
