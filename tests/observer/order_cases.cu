@@ -276,6 +276,83 @@ static void graph_writes()
     CHECK(cudaGraphLaunch(exec, one));
 }
 
+/* A graph would write 2, but its executable graph has been changed in one of three ways and writes 1: what waits for 2
+ * comes after another write. */
+static void graph_changes(int way)
+{
+    CUgraphNode node;
+    size_t count = 1;
+    cudaGraph_t other;
+    cudaStream_t third;
+    CHECK(cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking));
+    for (int value = 2; value >= 1; value--) {
+        CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+        CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, value, 0));
+        CHECK(cudaStreamEndCapture(one, value == 2 ? &captured : &other));
+    }
+    CHECK(cudaGraphInstantiate(&exec, captured, 0));
+    CHECK(cuGraphGetNodes(captured, &node, &count));
+    CUDA_BATCH_MEM_OP_NODE_PARAMS ops;
+    CHECK(cuGraphBatchMemOpNodeGetParams(node, &ops));
+    ops.paramArray[0].writeValue.value = 1;
+    CUgraphNodeParams params = {};
+    params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    params.memOp.ctx = ops.ctx;
+    params.memOp.count = ops.count;
+    params.memOp.paramArray = ops.paramArray;
+    if (way == 0)
+        CHECK(cuGraphExecBatchMemOpNodeSetParams(exec, node, &ops));
+    else if (way == 1)
+        CHECK(cuGraphExecNodeSetParams(exec, node, &params));
+    else
+        CHECK(cuGraphExecUpdate(exec, other, nullptr));
+    CHECK(cuStreamWaitValue32(two, (CUdeviceptr)word, 2, CU_STREAM_WAIT_VALUE_GEQ));
+    waits_never<<<1, COUNT, 0, two>>>(b, a);
+    CHECK(cudaGraphLaunch(exec, one));
+    CHECK(cudaStreamSynchronize(one));
+    if (!mended)
+        CHECK(cuStreamWriteValue32(third, (CUdeviceptr)word, 2, 0));
+    fill<<<1, COUNT, 0, third>>>(a, 1);
+    if (mended)
+        CHECK(cuStreamWriteValue32(third, (CUdeviceptr)word, 2, 0));
+}
+
+static void graph_value_set()
+{
+    graph_changes(0);
+}
+
+static void graph_params_set()
+{
+    graph_changes(1);
+}
+
+static void graph_updated()
+{
+    graph_changes(2);
+}
+
+/* The executable graph waits for another event than its graph does. */
+static void graph_event_set()
+{
+    cudaEvent_t before, event;
+    cudaGraphNode_t node;
+    CHECK(cudaEventCreate(&before));
+    CHECK(cudaEventCreate(&event));
+    CHECK(cudaEventRecord(before, two));
+    fill<<<1, COUNT, 0, two>>>(a, 1);
+    CHECK(cudaEventRecord(event, two));
+    CHECK(cudaGraphCreate(&captured, 0));
+    CHECK(cudaGraphAddEventWaitNode(&node, captured, nullptr, 0, mended ? before : event));
+    CHECK(cudaGraphInstantiate(&exec, captured, 0));
+    CUgraphNodeParams params = {};
+    params.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+    params.eventWait.event = mended ? event : before;
+    CHECK(cuGraphExecNodeSetParams(exec, node, &params));
+    CHECK(cudaGraphLaunch(exec, one));
+    waits_never<<<1, COUNT, 0, one>>>(b, a);
+}
+
 /* What comes after a graph comes after the event that the graph waits for. */
 static void graph_event()
 {
@@ -339,7 +416,9 @@ int main(int count, char **words)
 {
     static const one_case cases[] = {{"early", early}, {"recorded", recorded}, {"lent", lent}, {"opened", opened}, {"waited", waited}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
                  {"value_later", value_later}, {"graph_value_before", graph_value_before}, {"graph_value_later", graph_value_later},
-                 {"graph_writes", graph_writes}, {"graph_event", graph_event}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}};
+                 {"graph_writes", graph_writes}, {"graph_event", graph_event},
+                 {"graph_value_set", graph_value_set}, {"graph_params_set", graph_params_set},
+                 {"graph_updated", graph_updated}, {"graph_event_set", graph_event_set}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}};
     mended = count > 2 && std::strcmp(words[2], "mended") == 0;
     handle_text = count > 3 ? words[3] : nullptr;
     CHECK(cudaMalloc(&a, COUNT * sizeof(int)));

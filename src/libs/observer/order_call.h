@@ -155,6 +155,8 @@ void obs_instantiate_leave(struct obs_call *call); /* order_graph.c */
 void obs_exec_end_enter(struct obs_call *call);
 void obs_node_added_leave(struct obs_call *call);
 void obs_exec_event_leave(struct obs_call *call);
+void obs_exec_params_leave(struct obs_call *call);
+void obs_exec_updated_leave(struct obs_call *call);
 
 /* The run of a graph (order_graph.c). */
 struct obs_run;

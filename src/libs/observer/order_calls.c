@@ -12,6 +12,7 @@
 #undef cuStreamWaitValue64
 #undef cuStreamBatchMemOp
 #undef cuGraphAddNode
+#undef cuGraphExecUpdate
 #undef cuCtxSynchronize
 
 /* Where a parameter is, plus 1. */
@@ -82,6 +83,13 @@
 #define EXEC_EVENT(symbol) \
     ROW(symbol, .leave = obs_exec_event_leave, .object = AT(symbol, hGraphExec), .from = AT(symbol, hNode), \
         .to = AT(symbol, event))
+
+/* `which`: 1 if the parameters are those of memory operations, 0 if of any node. */
+#define EXEC_PARAMS(symbol, which) \
+    ROW(symbol, .leave = obs_exec_params_leave, .object = AT(symbol, hGraphExec), .from = AT(symbol, hNode), \
+        .to = AT(symbol, nodeParams), .number = which)
+#define EXEC_UPDATE(symbol) \
+    ROW(symbol, .leave = obs_exec_updated_leave, .object = AT(symbol, hGraphExec), .from = AT(symbol, hGraph))
 
 #define ENDS_CONTEXT(symbol, ...) ROW(symbol, .enter = obs_context_enter, .leave = obs_context_end_leave, __VA_ARGS__)
 
@@ -218,4 +226,8 @@ const struct obs_family obs_families[MR_CALL_COUNT] = {
     ADDS_NODE(cuGraphAddNode_v2),
     EXEC_EVENT(cuGraphExecEventRecordNodeSetEvent),
     EXEC_EVENT(cuGraphExecEventWaitNodeSetEvent),
+    EXEC_PARAMS(cuGraphExecBatchMemOpNodeSetParams, 1),
+    EXEC_PARAMS(cuGraphExecNodeSetParams, 0),
+    EXEC_UPDATE(cuGraphExecUpdate),
+    EXEC_UPDATE(cuGraphExecUpdate_v2),
 };

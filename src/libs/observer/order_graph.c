@@ -465,6 +465,45 @@ void obs_exec_event_leave(struct obs_call *call)
     obs_order_unlock();
 }
 
+/* A node of an executable graph has other parameters from now on: values or an event. */
+void obs_exec_params_leave(struct obs_call *call)
+{
+    const void *params = (const void *)obs_param_handle(call, call->family->to);
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    const CUDA_BATCH_MEM_OP_NODE_PARAMS *ops = params;
+    CUgraphNodeParams any = {0};
+    if (call->family->number == 0) {
+        any = *(const CUgraphNodeParams *)params;
+        type = any.type;
+    }
+    obs_order_lock();
+    const struct obs_exec *exec = obs_exec_find(obs_param_handle(call, call->family->object), false);
+    uint32_t index =
+        exec && exec->plan ? obs_plan_find(exec->plan, obs_param_handle(call, call->family->from)) : OBS_NO_NODE;
+    struct obs_plan_node *node = index != OBS_NO_NODE ? &exec->plan->node[index] : NULL;
+    if (node && call->family->number == 1)
+        obs_plan_set_values(node, ops->paramArray, ops->count);
+    else if (node && type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        obs_plan_set_values(node, any.memOp.paramArray, any.memOp.count);
+    else if (node && type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+        node->event = (uintptr_t)any.eventRecord.event;
+    else if (node && type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+        node->event = (uintptr_t)any.eventWait.event;
+    obs_order_unlock();
+}
+
+/* Its nodes have what those of a graph like its own have now. */
+void obs_exec_updated_leave(struct obs_call *call)
+{
+    struct obs_plan *like = obs_plan_new((CUgraph)obs_param_handle(call, call->family->from));
+    obs_order_lock();
+    const struct obs_exec *exec = obs_exec_find(obs_param_handle(call, call->family->object), false);
+    if (exec && exec->plan && like)
+        obs_plan_take_over(exec->plan, like);
+    obs_plan_drop(like, &(struct obs_point){0});
+    obs_order_unlock();
+}
+
 void obs_node_added_leave(struct obs_call *call)
 {
     const CUgraphNode *node = (const CUgraphNode *)obs_param_handle(call, call->family->object);

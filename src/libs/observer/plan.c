@@ -185,17 +185,39 @@ static bool room_for(struct obs_plan *plan, size_t more)
     return true;
 }
 
+void obs_plan_set_values(struct obs_plan_node *node, const CUstreamBatchMemOpParams *values, uint32_t count)
+{
+    CUstreamBatchMemOpParams *copy = count ? malloc(count * sizeof *copy) : NULL;
+    if (!copy)
+        return;
+    memcpy(copy, values, count * sizeof *copy);
+    free(node->value);
+    node->value = copy;
+    node->values = count;
+}
+
 static void take_values(struct obs_plan *plan, struct obs_plan_node *node, CUgraphNode handle)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS params = {0};
-    if (obs_driver.node_values(handle, &params) != CUDA_SUCCESS || params.count == 0)
+    if (obs_driver.node_values(handle, &params) != CUDA_SUCCESS)
         return;
-    node->value = malloc(params.count * sizeof *node->value);
-    if (!node->value)
-        return;
-    memcpy(node->value, params.paramArray, params.count * sizeof *node->value);
-    node->values = params.count;
-    plan->has_values = true;
+    obs_plan_set_values(node, params.paramArray, params.count);
+    plan->has_values = plan->has_values || node->values;
+}
+
+void obs_plan_take_over(struct obs_plan *plan, struct obs_plan *from)
+{
+    bool alike = plan->count == from->count;
+    for (uint32_t i = 0; alike && i < plan->count; i++)
+        alike = plan->node[i].type == from->node[i].type && plan->node[i].owner == from->node[i].owner;
+    for (uint32_t i = 0; alike && i < plan->count; i++) {
+        struct obs_plan_node *to = &plan->node[i], old = *to;
+        to->value = from->node[i].value;
+        to->values = from->node[i].values;
+        to->event = from->node[i].event;
+        from->node[i].value = old.value;
+        from->node[i].values = old.values;
+    }
 }
 
 static void node_details(struct obs_plan *plan, struct obs_plan_node *node, CUgraphNode handle)

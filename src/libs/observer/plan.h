@@ -57,13 +57,18 @@ struct obs_plan {
  * short. */
 struct obs_plan *obs_plan_new(CUgraph graph);
 struct obs_plan *obs_plan_keep(struct obs_plan *plan);
-/* Both with the rules' lock. */
+/* With the rules' lock, as all that follow. */
 void obs_plan_drop(struct obs_plan *plan, const struct obs_point *last);
 
+/* The node has these values now, which are copied. Nothing changes if memory is short. */
+void obs_plan_set_values(struct obs_plan_node *node, const CUstreamBatchMemOpParams *values, uint32_t count);
+/* What an update of an executable graph may change: the nodes of `plan` take the values and events of those of `from`,
+ * which has the same nodes in the same order, and gets the old ones. Else nothing happens. */
+void obs_plan_take_over(struct obs_plan *plan, struct obs_plan *from);
 /* The index of a node, or OBS_NO_NODE. */
 uint32_t obs_plan_find(const struct obs_plan *plan, uint64_t handle);
 
-/* Which graphs are the bodies of a conditional node; told when the node is added. */
+/* Which graphs are the bodies of a conditional node; told when the node is added. Without the lock. */
 void obs_plan_bodies(CUgraphNode node, const CUgraph *bodies, unsigned count);
 
 #endif
