@@ -28,7 +28,7 @@
 #define MR_LANE_STACK \
     8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's \
              limit comes on top */
-#define MR_ABI_VERSION 21   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 22   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to
  * notice soon that a context has failed. */

@@ -32,6 +32,7 @@ enum {
     MR_SITE_WAY = 1u << 5, /* a load whose value says which way the lane goes; */
     MR_SITE_PLACE = 1u << 6, /* where it accesses memory */
     MR_SITE_PAST_GRIDS = 1u << 7, /* lanes may have waited for the grids before their own (griddepcontrol.wait) */
+    MR_SITE_TALKS = 1u << 8, /* the host may look while the kernel runs: volatile, or in the scope of the system */
     MR_SITE_GENERIC = 1u << 3, /* addresses may turn out to be of shared or local memory, or of parameters */
 };
 

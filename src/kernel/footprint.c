@@ -202,7 +202,8 @@ static void give_sets(struct mr_part *parts, bool first, struct place *places, s
             struct place place = {first ? &part->first[i] : &part->touched[i],
                                   part->code->places ? part->code->places[i] : i,
                                   (flags & (MR_ACCESS_READ | MR_ACCESS_WRITE | MR_ACCESS_ATOMIC)) |
-                                      (flags & MR_SITE_PAST_GRIDS ? MR_ACCESS_PAST_GRIDS : 0u)};
+                                      (flags & MR_SITE_PAST_GRIDS ? MR_ACCESS_PAST_GRIDS : 0u) |
+                                      (flags & MR_SITE_TALKS ? MR_ACCESS_TALKS : 0u)};
             if (first)
                 place.how |= MR_ACCESS_FIRST | (flags & MR_SITE_WAY ? MR_ACCESS_WAY : 0u) |
                              (flags & MR_SITE_PLACE ? MR_ACCESS_PLACE : 0u);

@@ -105,6 +105,8 @@ enum mr_access_how {
     MR_ACCESS_PLACE = 512, /* at which address it accessed memory */
     MR_ACCESS_PAST_GRIDS = 1024, /* of a kernel: by code that may have waited for the grids before
                                     (griddepcontrol.wait); other code of a launch that may overlap has not */
+    MR_ACCESS_TALKS = 2048, /* of a kernel: an access by which it may tell the host something, or be told: volatile, or
+                               in the scope of the system */
     MR_ACCESS_FIRST = 128, /* of a kernel, with READ: bytes that it read before it wrote them, if ever it did. Such
                               boxes come before all others of the kernel, which hold these bytes again. One of no bytes
                               that is ROUGH says that some are missing, because memory was short */
@@ -131,7 +133,7 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 7u
+#define MR_OBSERVER_VERSION 8u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */

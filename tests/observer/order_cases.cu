@@ -69,6 +69,20 @@ __global__ void tell(int *to, int *flag, int value)
     }
 }
 
+/* Waits until the host asks, works, and answers. */
+__global__ void serve(int *to, const int *from, volatile int *asked, volatile int *answer)
+{
+    if (threadIdx.x == 0)
+        while (*asked == 0)
+            ;
+    __syncthreads();
+    to[threadIdx.x] = from[threadIdx.x];
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *answer = 1;
+}
+
 /* A launch that may begin before the kernel in front of it has ended. */
 template <typename... Kernel, typename... Arguments>
 static void launch(bool overlaps, cudaStream_t stream, void (*kernel)(Kernel...), Arguments... arguments)
@@ -353,6 +367,44 @@ static void graph_event_set()
     waits_never<<<1, COUNT, 0, one>>>(b, a);
 }
 
+static void until_set(volatile int *flag)
+{
+    while (*flag == 0)
+        ;
+}
+
+/* The host waits for a word that a kernel writes. */
+static void told_by_kernel()
+{
+    tell<<<1, COUNT, 0, one>>>(a, pinned, 1);
+    if (mended)
+        until_set(pinned);
+    waits_never<<<1, COUNT, 0, two>>>(b, a);
+}
+
+/* The host waits for a word that a stream writes. */
+static void told_by_stream()
+{
+    fill<<<1, COUNT, 0, one>>>(a, 1);
+    CHECK(cuStreamWriteValue32(one, (CUdeviceptr)pinned, 1, 0));
+    if (mended)
+        until_set(pinned);
+    waits_never<<<1, COUNT, 0, two>>>(b, a);
+}
+
+/* A kernel waits for the host and the host for the kernel. */
+static void told_by_both()
+{
+    volatile int *words = pinned;
+    serve<<<1, COUNT, 0, one>>>(b, a, words, words + COUNT / 2);
+    fill<<<1, COUNT, 0, two>>>(a, 1);
+    CHECK(cudaStreamSynchronize(two));
+    words[0] = 1;
+    if (mended)
+        until_set(words + COUNT / 2);
+    waits_never<<<1, COUNT, 0, two>>>(c, b);
+}
+
 /* What comes after a graph comes after the event that the graph waits for. */
 static void graph_event()
 {
@@ -417,6 +469,7 @@ int main(int count, char **words)
     static const one_case cases[] = {{"early", early}, {"recorded", recorded}, {"lent", lent}, {"opened", opened}, {"waited", waited}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
                  {"value_later", value_later}, {"graph_value_before", graph_value_before}, {"graph_value_later", graph_value_later},
                  {"graph_writes", graph_writes}, {"graph_event", graph_event},
+                 {"told_by_kernel", told_by_kernel}, {"told_by_stream", told_by_stream}, {"told_by_both", told_by_both},
                  {"graph_value_set", graph_value_set}, {"graph_params_set", graph_params_set},
                  {"graph_updated", graph_updated}, {"graph_event_set", graph_event_set}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}};
     mended = count > 2 && std::strcmp(words[2], "mended") == 0;

@@ -128,7 +128,7 @@ void obs_history_free(struct obs_history *history)
 }
 
 size_t obs_history_writers(struct obs_history *history, uintptr_t first, uintptr_t end, struct obs_operation *out[],
-                           size_t most)
+                           uint32_t how, size_t most)
 {
     struct obs_span *spans[AT_ONCE];
     struct obs_shape word = obs_shape_run(first, end);
@@ -138,7 +138,7 @@ size_t obs_history_writers(struct obs_history *history, uintptr_t first, uintptr
     size_t found = obs_span_collect(history->notes, first, end, spans, AT_ONCE);
     for (size_t i = 0; i < found && i < AT_ONCE && count < most; i++) {
         struct note *note = (struct note *)spans[i];
-        if (note->how & MR_ACCESS_WRITE && obs_shape_meet(&note->shape, &word, &run))
+        if (note->how & MR_ACCESS_WRITE && (note->how & how) == how && obs_shape_meet(&note->shape, &word, &run))
             out[count++] = obs_operation_keep(note->operation);
     }
     pthread_mutex_unlock(&history->lock);
@@ -166,9 +166,16 @@ static enum relation relation_of(const struct obs_operation *now, const struct o
     return UNRELATED;
 }
 
+/* A single word by which the two tell each other something (talk.h). */
+static bool talk(uint32_t one, uint32_t other)
+{
+    return (one & OBS_ACCESS_WORD && other & MR_ACCESS_TALKS) || (one & MR_ACCESS_TALKS && other & OBS_ACCESS_WORD);
+}
+
 static bool conflict(uint32_t one, uint32_t other)
 {
-    return ((one | other) & MR_ACCESS_WRITE) && (!(one & other & MR_ACCESS_ATOMIC) || (one & other & OBS_ACCESS_SETS));
+    return !talk(one, other) && ((one | other) & MR_ACCESS_WRITE) &&
+           (!(one & other & MR_ACCESS_ATOMIC) || (one & other & OBS_ACCESS_SETS));
 }
 
 /* Does what conflicts with `one` also conflict with `other`? */
@@ -176,6 +183,7 @@ static bool stands_for(uint32_t other, uint32_t one)
 {
     return ((other & MR_ACCESS_WRITE) || !(one & MR_ACCESS_WRITE)) &&
            (!(other & MR_ACCESS_ATOMIC) || (one & MR_ACCESS_ATOMIC)) &&
+           (!(other & (OBS_ACCESS_WORD | MR_ACCESS_TALKS)) || (one & other & (OBS_ACCESS_WORD | MR_ACCESS_TALKS))) &&
            (!(one & OBS_ACCESS_SETS) || (other & OBS_ACCESS_SETS) || !(other & MR_ACCESS_ATOMIC));
 }
 

@@ -40,6 +40,9 @@ struct obs_history {
  * each other, and with nothing else that is atomic. */
 enum { OBS_ACCESS_SETS = 1 << 16 };
 
+/* The host's code has touched a single word: no race with what talks by it (talk.h). */
+enum { OBS_ACCESS_WORD = 1 << 17 };
+
 /* What one operation touches of the allocation. */
 struct obs_touched {
     struct obs_shape shape;
@@ -65,9 +68,10 @@ void obs_history_touch(struct obs_history *history, struct obs_operation *operat
 /* The operation ends the allocation: reports what it doesn't come after. Only the first end counts. */
 void obs_history_end(struct obs_history *history, struct obs_operation *operation, const struct obs_told *told);
 
-/* The operations of notes that say that some of the bytes were written, kept for the caller; `most` at most. */
+/* The operations of notes that say that some of the bytes were written, with these bits of `how`, kept for the caller;
+ * `most` at most. */
 size_t obs_history_writers(struct obs_history *history, uintptr_t first, uintptr_t end, struct obs_operation *out[],
-                           size_t most);
+                           uint32_t how, size_t most);
 
 /* Forgets all notes. */
 void obs_history_forget(struct obs_history *history);

@@ -9,9 +9,11 @@
 
 #include "libs/observer/advice.h"
 #include "libs/observer/generation.h"
+#include "libs/observer/history.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/shadow.h"
 #include "libs/observer/sites.h"
+#include "libs/observer/talk.h"
 #include "observe/host.h"
 
 enum { RUNS = 8, PARTS = 64, PAGE = 4096 };
@@ -45,12 +47,16 @@ static unsigned part_count;
 
 static void tell(struct run *run)
 {
-    struct mr_access box = {.first = run->told, .width = run->end - run->told, .rows = 1, .how = run->how};
+    bool word = run->end - run->first <= OBS_WORD;
+    struct mr_access box = {
+        .first = run->told, .width = run->end - run->told, .rows = 1, .how = run->how | (word ? OBS_ACCESS_WORD : 0u)};
     if (run->end <= run->told)
         return;
     run->told = run->end;
     atomic_fetch_add_explicit(&accesses, 1, memory_order_relaxed);
     obs_shadow_touch(run->operation, &box, 1);
+    if (word)
+        obs_talk_host(run->operation, run->first, run->how & MR_ACCESS_WRITE);
 }
 
 static void end_run(struct run *run)
@@ -222,6 +228,7 @@ static void add_part(void *symbol)
     if (known || part_count == PARTS)
         return;
     parts[part_count++] = part;
+    obs_talk_sees_host();
     part->access = access_here;
     atomic_store_explicit(&part->bounds, &obs_generation_bounds, memory_order_release);
 }

@@ -10,6 +10,7 @@ struct edge {
     uint32_t timeline, from, lane;
     uint64_t tick, from_tick, lane_tick;
     const struct obs_clock *before; /* by all kinds of edges */
+    bool own;
 };
 
 _Atomic uint32_t obs_late_edges;
@@ -27,6 +28,7 @@ void obs_late_add(uint32_t timeline, uint64_t tick, const struct obs_late_source
         edge->from_tick = point->tick > edge->from_tick ? point->tick : edge->from_tick;
         edge->lane_tick = source->lane_tick > edge->lane_tick ? source->lane_tick : edge->lane_tick;
         edge->before = obs_clock_join(edge->before, point->before[OBS_EDGES_ALL]);
+        edge->own = edge->own || source->own;
         return;
     }
     struct edge *edge = &edges[next_edge++ % EDGES];
@@ -37,7 +39,8 @@ void obs_late_add(uint32_t timeline, uint64_t tick, const struct obs_late_source
                           .from_tick = point->tick,
                           .lane = source->lane,
                           .lane_tick = source->lane_tick,
-                          .before = obs_clock_keep(point->before[OBS_EDGES_ALL])};
+                          .before = obs_clock_keep(point->before[OBS_EDGES_ALL]),
+                          .own = source->own};
     if (obs_late_edges < EDGES)
         obs_late_edges++;
 }
@@ -47,14 +50,16 @@ struct obs_late_source obs_late_source_of(const struct obs_operation *operation,
     *point = (struct obs_point){.before = {operation->before[0], operation->before[1]},
                                 .timeline = operation->timeline,
                                 .tick = atomic_load(&((struct obs_operation *)operation)->tick)};
-    return (struct obs_late_source){point, operation->lane, operation->lane_tick};
+    return (struct obs_late_source){point, operation->lane, operation->lane_tick, false};
 }
 
-static bool knows(const struct obs_operation *operation, uint32_t timeline, uint64_t tick)
+static bool knows(const struct obs_operation *operation, const struct edge *edge)
 {
-    uint64_t own = atomic_load(&((struct obs_operation *)operation)->tick);
-    return (operation->timeline == timeline && !operation->host && own > tick) ||
+    uint32_t timeline = edge->timeline;
+    uint64_t tick = edge->tick, own = atomic_load(&((struct obs_operation *)operation)->tick);
+    return (operation->timeline == timeline && !operation->host && (own > tick || (edge->own && own == tick))) ||
            (operation->launch == timeline && operation->launch_tick > tick) ||
+           (operation->lane == timeline && operation->lane_tick >= tick) ||
            obs_clock_at(operation->before[OBS_EDGES_ALL], timeline) >= tick;
 }
 
@@ -77,7 +82,7 @@ bool obs_late_comes_after(const struct obs_operation *later, const struct obs_op
     bool seen[EDGES] = {false}, found = false;
     obs_order_lock();
     for (uint32_t i = 0; i < obs_late_edges; i++)
-        if (knows(later, edges[i].timeline, edges[i].tick)) {
+        if (knows(later, &edges[i])) {
             seen[i] = true;
             reached[count++] = i;
         }

@@ -17,6 +17,7 @@ struct obs_late_source {
     const struct obs_point *point;
     uint32_t lane;
     uint64_t lane_tick;
+    bool own; /* the operation at the tick itself comes after it, too */
 };
 
 /* What knows `timeline` up to `tick` comes after the source from now on. Needs the rules' lock. */

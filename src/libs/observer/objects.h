@@ -99,6 +99,7 @@ struct obs_flag {
     struct obs_flag *next, *next_of_all;
     uint64_t address;
     unsigned count;
+    bool awaited; /* a stream waits for it, or has */
     struct obs_flag_write {
         uint64_t value;
         struct obs_point point;

@@ -147,6 +147,8 @@ bool obs_values_acquire(const CUstreamBatchMemOpParams *op, const struct obs_clo
 /* A wait of the step's that acquires later; and a write of the step's, by a call of this number. */
 void obs_values_await(const CUstreamBatchMemOpParams *op, const struct obs_operation *step);
 void obs_values_release(const CUstreamBatchMemOpParams *op, const struct obs_operation *step, uint64_t number);
+/* Whether a stream or a graph waits for a value at the address, or has; with the lock. */
+bool obs_values_awaited(uint64_t address);
 static inline bool obs_values_is_wait(const CUstreamBatchMemOpParams *op)
 {
     return op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 || op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;

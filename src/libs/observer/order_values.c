@@ -78,7 +78,7 @@ static void acquire_from_host(const struct open_wait *wait)
 {
     const struct obs_lane *lane = obs_lane_here();
     struct obs_point point = {.before = {lane->knows[0], lane->knows[1]}};
-    struct obs_late_source source = {&point, lane->timeline, obs_stamp()};
+    struct obs_late_source source = {&point, lane->timeline, obs_stamp(), false};
     if (!obs_lanes_apart && !wait->write)
         acquire(wait, &source);
 }
@@ -89,6 +89,20 @@ static bool has_ended(const struct obs_point *point)
         if (ended[i].timeline == point->timeline && ended[i].tick == point->tick)
             return true;
     return false;
+}
+
+/* With the lock held: a stream waits for the word. */
+static void await(uint64_t address)
+{
+    struct obs_flag *flag = obs_flag_find(address, true);
+    if (flag)
+        flag->awaited = true;
+}
+
+bool obs_values_awaited(uint64_t address)
+{
+    const struct obs_flag *flag = obs_flag_find(address, false);
+    return flag && flag->awaited;
 }
 
 static void open_wait(const struct obs_point *at, const struct open_wait *like)
@@ -175,6 +189,7 @@ static const struct obs_flag_write *write_for(const struct open_wait *wait)
 static void wait(const struct one *one, uint64_t address, uint64_t value, unsigned flags, bool wide)
 {
     struct open_wait open = {.address = address, .value = value, .flags = flags, .wide = wide};
+    await(address);
     const struct obs_flag_write *from = one->leaves ? write_for(&open) : NULL;
     if (from)
         obs_order_wait(one->stream, &from->point);
@@ -224,6 +239,8 @@ static struct open_wait wait_of(const CUstreamBatchMemOpParams *op)
 bool obs_values_acquire(const CUstreamBatchMemOpParams *op, const struct obs_clock *to[OBS_EDGES_KINDS])
 {
     struct open_wait wait = wait_of(op);
+    if (obs_values_is_wait(op))
+        await(wait.address);
     const struct obs_flag_write *from = obs_values_is_wait(op) ? write_for(&wait) : NULL;
     if (from)
         obs_point_join(to, &from->point);

@@ -16,6 +16,7 @@
 #include "libs/observer/results.h"
 #include "libs/observer/shadow.h"
 #include "libs/observer/sync.h"
+#include "libs/observer/talk.h"
 #include "libs/observer/tool.h"
 
 static const struct mr_observed_driver *driver;
@@ -101,9 +102,12 @@ static void set_values(const struct mr_observed_work *work, struct obs_operation
 {
     for (size_t i = 0; i < count; i++) {
         struct mr_access box = boxes[i];
-        box.how |= box.how & MR_ACCESS_WRITE ? OBS_ACCESS_SETS : 0;
-        if (!is_left_out(work, &box))
-            obs_shadow_touch(operation, &box, 1);
+        box.how |= box.how & MR_ACCESS_WRITE ? OBS_ACCESS_SETS | MR_ACCESS_TALKS : 0;
+        if (is_left_out(work, &box))
+            continue;
+        obs_talk_work(operation, &box, 1);
+        obs_shadow_touch(operation, &box, 1);
+        obs_talk_work(operation, &box, 1);
     }
 }
 
@@ -168,14 +172,17 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
     struct obs_operation *early, *operation = obs_order_of_work(work, false, &early);
     if (!operation)
         return;
-    bool apart = early != NULL;
+    bool apart = early != NULL, talks = false;
     if (__builtin_expect(obs_values_open != 0, 0) && (work->kind != MR_OBSERVED_MEMORY_OP || work->node))
         obs_values_written(operation, boxes, count);
     for (size_t i = 0; i < count; i++) {
         apart = apart || is_left_out(work, &boxes[i]) || boxes[i].how & MR_ACCESS_PAST_GRIDS;
         if (boxes[i].how & MR_ACCESS_MODULE)
             know_module(&boxes[i]);
+        talks = talks || boxes[i].how & MR_ACCESS_TALKS;
     }
+    if (talks)
+        obs_talk_work(operation, boxes, count);
     if (work->kind == MR_OBSERVED_MEMORY_OP)
         set_values(work, operation, boxes, count);
     else if (apart && work->kind == MR_OBSERVED_KERNEL)
@@ -184,6 +191,8 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
         touch_apart(work, operation, early, boxes, count);
     else
         obs_shadow_touch(operation, boxes, count);
+    if (talks)
+        obs_talk_work(operation, boxes, count);
     obs_operation_drop(operation);
     if (early)
         obs_operation_drop(early);
@@ -198,7 +207,7 @@ static void acquire_values(const struct mr_observed_work *work)
     size_t count = wait ? obs_values_waited(wait, addresses, MOST) : 0;
     for (size_t i = 0; i < count; i++) {
         struct mr_access word = {.first = addresses[i], .width = 4, .rows = 1, .how = MR_ACCESS_WRITE};
-        size_t found = obs_shadow_writers(word.first, word.first + word.width, wait, writers, MOST);
+        size_t found = obs_shadow_writers(word.first, word.first + word.width, 0, wait, writers, MOST);
         for (size_t n = 0; n < found; n++) {
             if (writers[n]->side.what != MR_SIDE_MEMORY_OP)
                 obs_values_written(writers[n], &word, 1);

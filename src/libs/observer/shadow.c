@@ -223,13 +223,13 @@ void obs_shadow_touch(struct obs_operation *operation, const struct mr_access *b
         free(items.all);
 }
 
-size_t obs_shadow_writers(uintptr_t first, uintptr_t end, const struct obs_operation *asking,
+size_t obs_shadow_writers(uintptr_t first, uintptr_t end, uint32_t how, const struct obs_operation *asking,
                           struct obs_operation *out[], size_t most)
 {
     struct obs_found found = obs_generation_find(first, end, asking);
     size_t count = 0;
     if (found.generation && !obs_generation_is_alias(found.generation))
-        count = obs_history_writers(obs_generation_history(found.generation), first, end, out, most);
+        count = obs_history_writers(obs_generation_history(found.generation), first, end, out, how, most);
     obs_generation_drop(found.generation);
     return count;
 }

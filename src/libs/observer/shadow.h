@@ -19,9 +19,9 @@
  * copy's are the host's own. Any thread, any number at once, with no lock of the observer's held. */
 void obs_shadow_touch(struct obs_operation *operation, const struct mr_access *boxes, size_t count);
 
-/* The operations that wrote these bytes of one allocation last, kept for the caller; `most` at most. `asking`: whoever
- * looks at the bytes. As obs_shadow_touch. */
-size_t obs_shadow_writers(uintptr_t first, uintptr_t end, const struct obs_operation *asking,
+/* The operations that wrote these bytes of one allocation last, by accesses with these bits of `how`, kept for the
+ * caller; `most` at most. `asking`: whoever looks at the bytes. As obs_shadow_touch. */
+size_t obs_shadow_writers(uintptr_t first, uintptr_t end, uint32_t how, const struct obs_operation *asking,
                           struct obs_operation *out[], size_t most);
 
 /* A library has done work, and has not told what it touches. */

@@ -53,6 +53,11 @@ static uint32_t decides(const struct cg *g, const struct mr_site *site)
     return (decided & MR_FLOW_DECIDES_WAY ? MR_SITE_WAY : 0) | (decided & MR_FLOW_DECIDES_PLACE ? MR_SITE_PLACE : 0);
 }
 
+static bool talks(const struct mr_ptx_inst *inst)
+{
+    return inst->semantics == MR_PTX_SEM_VOLATILE || inst->cache == MR_PTX_CACHE_CV || inst->scope == MR_PTX_SCOPE_SYS;
+}
+
 uint32_t cg_site(struct cg *g, const struct mr_site *given, unsigned row)
 {
     struct cg_unit *unit = g->unit;
@@ -60,6 +65,7 @@ uint32_t cg_site(struct cg *g, const struct mr_site *given, unsigned row)
     struct mr_site made = *given, *like = &made;
     like->flags |= decides(g, given);
     like->flags |= mr_flow_is_past_grids(&g->flow, g->now.at, g->now.inst) ? MR_SITE_PAST_GRIDS : 0u;
+    like->flags |= talks(inst) ? MR_SITE_TALKS : 0u;
     if (!unit->sites)
         unit->sites = mr_calloc(1, sizeof *unit->sites);
     struct cg_sites *sites = unit->sites;
