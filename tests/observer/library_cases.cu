@@ -46,6 +46,20 @@ static void product()
     CHECK(cublasSaxpy(blas, COUNT, &factor, c, 1, pinned, 1));
 }
 
+/* A library's work is the first one of a default stream. */
+static void own_stream()
+{
+    CHECK(cublasSetStream(blas, cudaStreamPerThread));
+    if (!mended)
+        CHECK(cudaEventRecord(event, cudaStreamPerThread));
+    CHECK(cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_T, SIDE, SIDE, SIDE, &factor, a, SIDE, b, SIDE, &none, c, SIDE));
+    if (mended)
+        CHECK(cudaEventRecord(event, cudaStreamPerThread));
+    CHECK(cudaStreamWaitEvent(two, event));
+    CHECK(cublasSetStream(blas, two));
+    CHECK(cublasSaxpy(blas, COUNT, &factor, c, 1, pinned, 1));
+}
+
 /* Halves of one matrix, which no byte joins: in order, unless they overlap by a row. */
 static void halves()
 {
@@ -413,7 +427,7 @@ static void unwritten()
 
 int main(int count, char **words)
 {
-    static const one_case cases[] = {{"product", product},   {"halves", halves},           {"triangle", triangle}, {"scalar", scalar},
+    static const one_case cases[] = {{"product", product}, {"own_stream", own_stream}, {"halves", halves},           {"triangle", triangle}, {"scalar", scalar},
                  {"transform", transform}, {"numbers", numbers},         {"light", light},       {"captured", captured},
                  {"by_pointers", by_pointers}, {"banded", banded}, {"coloured", coloured}, {"sparse", sparse}, {"scattered", scattered}, {"added", added},
                  {"cholesky", cholesky}, {"workspace", workspace}, {"blocks", blocks}, {"network", network}, {"network_graph", network_graph}, {"all_reduce", all_reduce}, {"unknown_end", unknown_end}, {"beyond", beyond},     {"unwritten", unwritten}};

@@ -16,6 +16,7 @@ MILLRACE, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
 # The finding: both sides, the later one first: kernel or function, or call, and what it does; then the bytes.
 RACES = {
     "product": ("cublasSaxpy", "reads", "cublasSgemm", "writes", 16384),
+    "own_stream": ("cublasSaxpy", "reads", "cublasSgemm", "writes", 16384),
     "halves": ("cublasSgemm", "reads and writes", "cublasSgemm", "reads and writes", 4),
     "triangle": ("cuMemsetD8Async", "writes", "cublasStrsv", "reads", 4),
     "scalar": ("cublasSscal", "reads", "cublasSdot", "writes", 4),

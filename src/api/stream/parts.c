@@ -59,14 +59,14 @@ static CUresult submit(CUstream handle, uint64_t count, void (*run)(void *data, 
     return status;
 }
 
-/* An observer is told of it as of a call with the name of the library's function. */
+/* An observer is told of it as of a call with the name of the library's function, whose parameter is the stream. */
 CUresult millrace_submit_parts(CUstream handle, uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
                                void (*release)(void *data), void *data)
 {
     struct mr_parts_told told = mr_parts_take_told();
     bool observed = mr_observed_outer();
-    struct mr_observed_call call = {.call = MR_CALL_NONE,
-                                    .name = told.function ? told.function : "a function of a library"};
+    struct mr_observed_call call = {
+        .call = MR_CALL_NONE, .name = told.function ? told.function : "a function of a library", .params = &handle};
     if (observed)
         mr_observed_enter(&call);
     CUresult status = submit(handle, count, run, release, data, &told);

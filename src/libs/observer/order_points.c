@@ -67,6 +67,9 @@ static void find_stream(struct obs_call *call)
         call->has_stream = params->config != NULL;
     } else if (observed->call == MR_CALL_cuLaunch || observed->call == MR_CALL_cuLaunchGrid) {
         call->has_stream = true;
+    } else if (observed->call == MR_CALL_NONE && observed->params) { /* a library's work */
+        call->stream = *(const CUstream *)observed->params;
+        call->has_stream = true;
     }
 }
 
