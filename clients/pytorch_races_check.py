@@ -129,6 +129,25 @@ def graph_beside_its_input(torch, mended):
 
 
 @program
+def buffers_in_turn(torch, mended):
+    """A stream fills two buffers in turn, and is not told when the other one has used them. Other operators have run
+    since."""
+    copying, out = torch.cuda.Stream(), torch.zeros(1 << 14, device="cuda")
+    given = [torch.full((1 << 14,), float(i)).pin_memory() for i in range(4)]
+    buffers, used = [torch.empty(1 << 14, device="cuda") for _ in "ab"], [torch.cuda.Event() for _ in "ab"]
+    torch.cuda.synchronize()
+    for i, host in enumerate(given):
+        with torch.cuda.stream(copying):
+            if mended:
+                copying.wait_event(used[i % 2])
+            buffers[i % 2].copy_(host, non_blocking=True)
+            ready = copying.record_event()
+        torch.cuda.current_stream().wait_event(ready)
+        out.add_(buffers[i % 2])
+        used[i % 2].record()
+
+
+@program
 def rows_by_index(torch, mended):
     """A stream gathers rows of a table, of which another one changes one (unless mended, one that nobody gathers)."""
     a, b = torch.cuda.Stream(), torch.cuda.Stream()
