@@ -104,6 +104,14 @@ static void *synchronise(void *unused)
     return NULL;
 }
 
+/* Reads, and ends: the last of these bytes have not been told of then. */
+static void *read_much(void *unused)
+{
+    (void)unused;
+    read_bytes(pinned, 3000);
+    return NULL;
+}
+
 static void copy_out(void)
 {
     CHECK(cuMemcpyDtoHAsync(pinned, device, HALF, stream));
@@ -149,6 +157,10 @@ static int run(const char *name)
     } else if (strcmp(name, "managed") == 0) {
         CHECK(cuMemsetD8Async(managed, 1, SIZE, stream));
         read_bytes((const unsigned char *)(uintptr_t)managed, 1);
+    } else if (strcmp(name, "thread-ends") == 0) { /* what it has read last counts */
+        CHECK(cuMemcpyDtoHAsync(pinned + 3000 - 64, device, 64, stream));
+        CHECK((CUresult)pthread_create(&thread, NULL, read_much, NULL));
+        pthread_join(thread, NULL);
     } else if (strcmp(name, "thread-waits") == 0) {
         copy_out();
         CHECK((CUresult)pthread_create(&thread, NULL, synchronise, NULL));

@@ -16,7 +16,7 @@ MILLRACE, LIBRARIES, SOURCE = sys.argv[1:4]
 # Each case with the kind of the one finding that it has, and how many bytes are both's, if that is known.
 CASES = {
     "read-early": "host-race", "change-early": "host-race", "write-early": "host-race", "set-early": "host-race", "registered": "host-race",
-    "managed": "host-race", "function": "host-function-race", "read-late": None, "read-beside": None, "both-read": None,
+    "managed": "host-race", "thread-ends": "host-race", "function": "host-function-race", "read-late": None, "read-beside": None, "both-read": None,
     "write-before": None, "thread-waits": None, "function-in-order": None, "own": None,
 }
 

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct run {
 
 struct mine {
     bool busy; /* inside of this file: an access from here on is the observer's own */
+    bool is_known;               /* the thread's end is waited for */
     bool interrupted, elsewhere; /* the access is told from a handler of a signal; by another thread */
     uint32_t number;             /* of the thread that has touched, if that is another one */
     unsigned next;
@@ -39,6 +41,7 @@ struct mine {
 };
 
 static _Thread_local struct mine mine;
+static pthread_key_t threads; /* any value: the thread's end tells of what it has touched; with `races` */
 static bool races;          /* the tool race wants to know; as the next, written before any access is told of */
 static obs_host_look *look; /* the tool mem does; NULL: it doesn't */
 static _Atomic uint64_t accesses, touches;
@@ -75,6 +78,12 @@ static void end_all(void)
     for (int i = 0; i < RUNS; i++)
         end_run(&mine.runs[i]);
     mine.busy = busy;
+}
+
+static void thread_ends(void *value)
+{
+    (void)value;
+    end_all();
 }
 
 void obs_host_settle(void)
@@ -178,6 +187,8 @@ static void touch(uintptr_t first, uintptr_t end, uint32_t how, const void *site
         tell(run);
     else if (!(run->operation = operation_of(site)))
         return;
+    if (!mine.is_known)
+        mine.is_known = pthread_setspecific(threads, &threads) == 0;
     *run = (struct run){run->operation, site, first, end, first, version, how};
     tell(run);
 }
@@ -252,7 +263,7 @@ static void find_parts(void)
 
 void obs_host_begin(void)
 {
-    races = true;
+    races = pthread_key_create(&threads, thread_ends) == 0;
     find_parts();
 }
 

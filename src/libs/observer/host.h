@@ -4,8 +4,8 @@
  *
  * An access is an operation of the host: it comes after all that the host knows, and whatever the host asks for later
  * comes after it. In a host function it belongs to the host function's operation. Neighbouring accesses of one place in
- * the code are told together: the first at once, the others when the thread calls next, or when there are as many of
- * them as have been told. */
+ * the code are told together: the first at once, the others when the thread calls next or ends, or when there are as
+ * many of them as have been told. */
 #ifndef MR_OBSERVER_HOST_H
 #define MR_OBSERVER_HOST_H
 
