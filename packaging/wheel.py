@@ -77,7 +77,7 @@ def bundle(root: pathlib.Path) -> set[str]:
             shutil.copy(library, copy)
             waiting.append(copy)
             programs.append(copy)
-    for path in root.rglob("*.a"):
+    for path in [path for path in root.rglob("*.a") if not path.is_symlink()]:
         run("strip", "--strip-debug", "--enable-deterministic-archives", path)
     for path in programs:
         run("strip", "--strip-unneeded", path)
@@ -96,8 +96,8 @@ def unlink(root: pathlib.Path) -> None:
     (root / "lib64").write_text("lib\n")
     for path in sorted(links, key=lambda path: path.name.endswith(".so")):
         target = links[path]
-        if path.name.endswith(".so") and path.parent in (target.parent, target.parent / "stubs"):
-            soname = next(name for name in sorted(root.glob(f"lib/{path.name}.*"), reverse=True))
+        if path.parent.name == "runtime" or (path.name.endswith(".so") and path.parent in (target.parent, target.parent / "stubs")):
+            soname = next(iter(sorted(root.glob(f"lib/{path.name}.*"), reverse=True)), root / "lib" / path.name)
             path.write_text(f"INPUT({os.path.relpath(soname, path.parent)})\n")
         elif path.parent == target.parent:
             target.rename(path)

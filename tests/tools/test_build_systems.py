@@ -51,10 +51,24 @@ int main()
     return count < 1;
 }
 """
+# Of the libraries of mathematics, which no other program here loads.
+TRANSFORMS = """
+#include <cstdlib>
+#include <cublas_v2.h>
+#include <cufft.h>
+static int made = [] {
+    cufftHandle plan;
+    cublasHandle_t handle;
+    if (cufftPlan1d(&plan, 8, CUFFT_C2C, 1) || cublasCreate(&handle))
+        exit(3);
+    return 1;
+}();
+"""
 FILES = {
     "kernel.cu": KERNEL,
     "twice.h": "static __device__ int twice(int x) { return 2 * x; }\n",
     "host.cpp": HOST,
+    "transforms.cu": KERNEL.replace("int main(", TRANSFORMS + "int main("),
     "apart.cu": KERNEL,
     "other.cu": "__device__ int twice(int x) { return 2 * x; }\n",
     "apart/twice.h": "extern __device__ int twice(int x);\n",
@@ -73,6 +87,9 @@ target_link_libraries(host CUDA::cudart CUDA::cuda_driver CUDA::nvrtc)
 add_executable(apart apart.cu other.cu)
 target_include_directories(apart BEFORE PRIVATE apart)
 set_target_properties(apart PROPERTIES CUDA_SEPARABLE_COMPILATION ON CUDA_ARCHITECTURES native)
+add_executable(transforms transforms.cu)
+set_target_properties(transforms PROPERTIES CUDA_ARCHITECTURES 80)
+target_link_libraries(transforms CUDA::cufft CUDA::cublas)
 foreach(library cudart cudart_static cuda_driver nvrtc cublas cublasLt)
   if(NOT TARGET CUDA::${library})
     message(SEND_ERROR "there is no CUDA::${library}")
@@ -80,7 +97,7 @@ foreach(library cudart cudart_static cuda_driver nvrtc cublas cublasLt)
 endforeach()
 message(STATUS "includes: ${CUDAToolkit_INCLUDE_DIRS}")
 enable_testing()
-foreach(program stock shared host apart)
+foreach(program stock shared host apart transforms)
   add_test(NAME ${program} COMMAND ${program})
 endforeach()
 """
@@ -302,7 +319,7 @@ class Projects(unittest.TestCase):
         self.assertIn("The CUDA compiler identification is NVIDIA 13.0", said)
         self.assertIn(f"includes: {ROOT / 'include'}", said)
         self.do("cmake", "--build", "out")
-        self.assertRegex(self.do("ctest", "--test-dir", "out"), r"100% tests passed(, 0 tests failed)? out of 4\b")
+        self.assertRegex(self.do("ctest", "--test-dir", "out"), r"100% tests passed(, 0 tests failed)? out of 5\b")
 
     @unittest.skipUnless(shutil.which("cmake", path="/usr/bin:/bin"), "there is no cmake")
     def test_cmake_without_cuda(self):

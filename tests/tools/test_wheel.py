@@ -149,6 +149,9 @@ print(*(entry.name for entry in importlib.metadata.entry_points(group="torch.bac
         self.assertEqual((fresh / "millrace" / "toolkit" / "lib" / "libcuda.so").read_text(), "INPUT(libcuda.so.1)\n")
         stubs = fresh / "millrace" / "toolkit" / "lib" / "stubs"
         self.assertEqual((stubs / "libcublas.so").read_text(), "INPUT(../libcublas.so.13)\n")
+        runtime = fresh / "millrace" / "toolkit" / "lib" / "runtime"
+        self.assertEqual((runtime / "libcudart.so").read_text(), "INPUT(../libcudart.so.13)\n")
+        self.assertEqual((runtime / "libcudart_static.a").read_text(), "INPUT(../libcudart_static.a)\n")
         self.do(sys.executable, "-c", "import millrace; millrace.command()", PYTHONPATH=str(fresh))
         for path in [*(fresh / "millrace" / "toolkit" / "lib").glob("lib*.so"), *stubs.glob("lib*.so")]:
             if not path.name.startswith("libmillrace-"):

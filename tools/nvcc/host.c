@@ -329,6 +329,15 @@ static void add_libomp(struct mr_words *words)
     mr_words_add(words, "-Wl,--pop-state", "");
 }
 
+/* Whether the program is linked with more than the runtime library. */
+static bool names_libraries(const struct request *request)
+{
+    bool names = request->check;
+    for (size_t i = 0; i < request->item_count && !names; i++)
+        names = request->items[i].word && request->items[i].word[0] == '-';
+    return names || request->linking.count > 0;
+}
+
 int host_link(const struct request *request, const struct places *places, char *const *objects,
               const char *device_object)
 {
@@ -339,7 +348,9 @@ int host_link(const struct request *request, const struct places *places, char *
     if (request->serial_openmp && !is_clang(host_program(request)))
         mr_words_add(&words, "-fopenmp", "");
     /* Before the folders of the command line, which may be another toolkit's. */
-    mr_words_add(&words, "-L", places->libraries);
+    mr_words_add(&words, "-L", places->runtime);
+    if (names_libraries(request))
+        mr_words_add(&words, "-L", places->libraries);
     words_add_all(&words, &request->linking);
     bool parallel = false;
     for (size_t i = 0; i < request->item_count; i++) {

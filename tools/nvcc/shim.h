@@ -158,6 +158,7 @@ struct places {
     char device[PATH_MAX]; /* the folder of millrace_device.h */
     char include[PATH_MAX]; /* of cuda.h */
     char libraries[PATH_MAX];
+    char runtime[PATH_MAX]; /* of the runtime library alone (lib/runtime/meson.build) */
 };
 bool places_find(struct places *places);
 /* The program that changes the host half of sources with managed variables. False after a message. */
