@@ -156,23 +156,27 @@ static bool add(struct mr_program *program, size_t entry, unsigned shape)
     return true;
 }
 
-/* Has as many threads as there is work for. Without them nothing is made ahead, which is no reason to fail. */
+/* Has as many threads as there is work for, and wakes them. Without them nothing is made ahead, which is no reason to
+ * fail. */
 static void call_threads(void)
 {
-    bool failed = false;
-    atomic_fetch_add_explicit(&bell, 1, memory_order_relaxed);
-    mr_futex_wake(&bell, INT32_MAX);
-    for (bool start = true; start && !failed;) {
+    bool work, start, failed = false;
+    do {
         mr_lock_take(&lock);
+        work = unmade > 0;
         start = threads < unmade && threads < threads_most;
         threads += start;
         mr_lock_drop(&lock);
         failed = start && mr_thread_start(ahead_main, NULL) != 0;
-    }
+    } while (start && !failed);
     if (failed) {
         mr_lock_take(&lock);
         threads--;
         mr_lock_drop(&lock);
+    }
+    if (work) {
+        atomic_fetch_add_explicit(&bell, 1, memory_order_relaxed);
+        mr_futex_wake(&bell, INT32_MAX);
     }
 }
 
