@@ -18,6 +18,7 @@ FOLDER = pathlib.Path(sys.argv[1]).resolve()
 os.environ["TORCH_EXTENSIONS_DIR"] = str(FOLDER)
 
 import torch  # noqa: E402
+from torch import library  # noqa: E402
 from torch.utils.cpp_extension import CUDA_HOME, load_inline  # noqa: E402
 
 INLINE = r"""
@@ -224,9 +225,10 @@ setup(
 """,
     "fused_check/__init__.py": """
 import torch
+from torch import library
 from fused_check import _C  # noqa: F401
 
-@torch.library.register_fake("fused_check::mul_add")
+@library.register_fake("fused_check::mul_add")
 def _(a, b, c):
     return torch.empty_like(a)
 
@@ -237,7 +239,7 @@ def backward(ctx, grad):
 def setup_context(ctx, inputs, output):
     ctx.save_for_backward(inputs[0], inputs[1])
 
-torch.library.register_autograd("fused_check::mul_add", backward, setup_context=setup_context)
+library.register_autograd("fused_check::mul_add", backward, setup_context=setup_context)
 mul_add = torch.ops.fused_check.mul_add
 half_sum = torch.ops.fused_check.half_sum
 """,
@@ -437,7 +439,7 @@ def operators(fused):
     torch.testing.assert_close(fused.mul_add(a.cpu(), b.cpu(), 2.5), (a * b + 2.5).cpu())
     h = torch.randn(64, 32, device="cuda", dtype=torch.half)
     torch.testing.assert_close(fused.half_sum(h, h), h + h)
-    torch.library.opcheck(fused.mul_add.default, (a, b, 1.0))
+    library.opcheck(fused.mul_add.default, (a, b, 1.0))
     mine = torch.autograd.grad(fused.mul_add(a, b, 2.0).square().sum(), (a, b))
     theirs = torch.autograd.grad((a * b + 2.0).square().sum(), (a, b))
     torch.testing.assert_close(mine, theirs)

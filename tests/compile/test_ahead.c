@@ -35,6 +35,20 @@ static void wait_for_compiled(long count)
         sched_yield();
 }
 
+/* Keeps both threads busy until the gate opens. The caller drops the programs. */
+static void hold_threads(struct mr_program *held[THREADS])
+{
+    long before = compiled();
+    hold_back();
+    for (int i = 0; i < THREADS; i++) {
+        char text[200];
+        snprintf(text, sizeof text, HEAD "// %d\n" EMPTY("held"), i);
+        held[i] = loaded(text);
+        mr_program_expect(held[i], 0);
+    }
+    wait_for_compiled(before + THREADS);
+}
+
 static void a_kernel_that_is_asked_for_is_made(void **unused)
 {
     (void)unused;
@@ -85,14 +99,7 @@ static void a_launch_takes_what_waits(void **unused)
 {
     (void)unused;
     struct mr_program *held[THREADS], *program = loaded(HEAD EMPTY("k"));
-    hold_back();
-    for (int i = 0; i < THREADS; i++) {
-        char text[200];
-        snprintf(text, sizeof text, HEAD "// %d\n" EMPTY("held"), i);
-        held[i] = loaded(text);
-        mr_program_expect(held[i], 0);
-    }
-    wait_for_compiled(THREADS);
+    hold_threads(held);
     mr_program_expect(program, 0);
     code_of(program, 0, 64, 1);
     assert_int_equal(compiled(), THREADS + 1);
@@ -174,14 +181,7 @@ static void programs_may_end(void **unused)
     code_of(ready, 0, 64, 1);
     mr_ahead_settle();
     mr_program_drop(ready);
-    hold_back();
-    for (int i = 0; i < THREADS; i++) {
-        char text[200];
-        snprintf(text, sizeof text, HEAD "// %d\n" EMPTY("held"), i);
-        held[i] = loaded(text);
-        mr_program_expect(held[i], 0);
-    }
-    wait_for_compiled(1 + ROOM + THREADS);
+    hold_threads(held);
     for (size_t i = 0; i < 4; i++)
         mr_program_expect(waits, i);
     mr_program_drop(waits);

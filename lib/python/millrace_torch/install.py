@@ -4,7 +4,7 @@
 import warnings
 
 import torch
-from torch.library import Library
+from torch import library as registry
 
 from . import attention, copies, driver, gpu_only
 from .operator import Operator
@@ -68,7 +68,7 @@ def install(library):
     """Registers the CPU's kernels for CUDA tensors, with Millrace's driver, by ctypes."""
     global _library
     driver.use(library)
-    _library = Library("aten", "IMPL")
+    _library = registry.Library("aten", "IMPL")
     kernels = {**attention.KERNELS, **gpu_only.KERNELS}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # PyTorch says that kernels are replaced

@@ -41,7 +41,8 @@ struct mine {
 };
 
 static _Thread_local struct mine mine;
-static pthread_key_t threads; /* any value: the thread's end tells of what it has touched; with `races` */
+static pthread_key_t threads; /* any value: the thread's end tells of what it has touched */
+static bool sees_ends; /* there was a key for that; as the next */
 static bool races;          /* the tool race wants to know; as the next, written before any access is told of */
 static obs_host_look *look; /* the tool mem does; NULL: it doesn't */
 static _Atomic uint64_t accesses, touches;
@@ -187,7 +188,7 @@ static void touch(uintptr_t first, uintptr_t end, uint32_t how, const void *site
         tell(run);
     else if (!(run->operation = operation_of(site)))
         return;
-    if (!mine.is_known)
+    if (sees_ends && !mine.is_known)
         mine.is_known = pthread_setspecific(threads, &threads) == 0;
     *run = (struct run){run->operation, site, first, end, first, version, how};
     tell(run);
@@ -263,7 +264,8 @@ static void find_parts(void)
 
 void obs_host_begin(void)
 {
-    races = pthread_key_create(&threads, thread_ends) == 0;
+    sees_ends = pthread_key_create(&threads, thread_ends) == 0;
+    races = true;
     find_parts();
 }
 

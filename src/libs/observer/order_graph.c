@@ -454,14 +454,21 @@ void obs_exec_end_enter(struct obs_call *call)
 }
 
 /* An event of an executable graph's node is another one from now on. */
-void obs_exec_event_leave(struct obs_call *call)
+/* The node of an executable graph that the call has changed, NULL if it is not known. With the lock. */
+static struct obs_plan_node *changed_node(const struct obs_call *call)
 {
-    obs_order_lock();
     const struct obs_exec *exec = obs_exec_find(obs_param_handle(call, call->family->object), false);
     uint32_t index =
         exec && exec->plan ? obs_plan_find(exec->plan, obs_param_handle(call, call->family->from)) : OBS_NO_NODE;
-    if (index != OBS_NO_NODE)
-        exec->plan->node[index].event = obs_param_handle(call, call->family->to);
+    return index != OBS_NO_NODE ? &exec->plan->node[index] : NULL;
+}
+
+void obs_exec_event_leave(struct obs_call *call)
+{
+    obs_order_lock();
+    struct obs_plan_node *node = changed_node(call);
+    if (node)
+        node->event = obs_param_handle(call, call->family->to);
     obs_order_unlock();
 }
 
@@ -469,25 +476,20 @@ void obs_exec_event_leave(struct obs_call *call)
 void obs_exec_params_leave(struct obs_call *call)
 {
     const void *params = (const void *)obs_param_handle(call, call->family->to);
-    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
-    const CUDA_BATCH_MEM_OP_NODE_PARAMS *ops = params;
-    CUgraphNodeParams any = {0};
-    if (call->family->number == 0) {
+    CUgraphNodeParams any = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP};
+    if (call->family->number == 1) {
+        any.memOp.paramArray = ((const CUDA_BATCH_MEM_OP_NODE_PARAMS *)params)->paramArray;
+        any.memOp.count = ((const CUDA_BATCH_MEM_OP_NODE_PARAMS *)params)->count;
+    } else {
         any = *(const CUgraphNodeParams *)params;
-        type = any.type;
     }
     obs_order_lock();
-    const struct obs_exec *exec = obs_exec_find(obs_param_handle(call, call->family->object), false);
-    uint32_t index =
-        exec && exec->plan ? obs_plan_find(exec->plan, obs_param_handle(call, call->family->from)) : OBS_NO_NODE;
-    struct obs_plan_node *node = index != OBS_NO_NODE ? &exec->plan->node[index] : NULL;
-    if (node && call->family->number == 1)
-        obs_plan_set_values(node, ops->paramArray, ops->count);
-    else if (node && type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+    struct obs_plan_node *node = changed_node(call);
+    if (node && any.type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
         obs_plan_set_values(node, any.memOp.paramArray, any.memOp.count);
-    else if (node && type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+    else if (node && any.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
         node->event = (uintptr_t)any.eventRecord.event;
-    else if (node && type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+    else if (node && any.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
         node->event = (uintptr_t)any.eventWait.event;
     obs_order_unlock();
 }

@@ -202,7 +202,7 @@ static void take_values(struct obs_plan *plan, struct obs_plan_node *node, CUgra
     if (obs_driver.node_values(handle, &params) != CUDA_SUCCESS)
         return;
     obs_plan_set_values(node, params.paramArray, params.count);
-    plan->has_values = plan->has_values || node->values;
+    plan->has_values = true;
 }
 
 void obs_plan_take_over(struct obs_plan *plan, struct obs_plan *from)
