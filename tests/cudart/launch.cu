@@ -29,6 +29,15 @@ __global__ void reverse(int *data)
 
 __global__ void nothing() {}
 
+__global__ void architecture(int *to)
+{
+#ifdef __CUDA_ARCH__
+    *to = __CUDA_ARCH__ / 10;
+#else
+    (void)to;
+#endif
+}
+
 static void never_a_kernel() {}
 
 static int *on_device(const int *from, int n)
@@ -130,7 +139,11 @@ static void test_attributes()
     OK(cudaFuncGetAttributes(&attributes, reverse));
     HOLDS(attributes.maxThreadsPerBlock == 1024);
     HOLDS(attributes.sharedSizeBytes == 0);
-    HOLDS(attributes.ptxVersion == 80);
+    int made_for = 0, *memory = on_device(nullptr, 1);
+    architecture<<<1, 1>>>(memory);
+    OK(cudaMemcpy(&made_for, memory, sizeof made_for, cudaMemcpyDeviceToHost));
+    OK(cudaFree(memory));
+    HOLDS(made_for >= 50 && attributes.ptxVersion == made_for);
     GIVES(cudaErrorInvalidResourceHandle, cudaFuncGetAttributes(&attributes, never_a_kernel));
     OK(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10));
     OK(cudaFuncGetAttributes(&attributes, reverse));

@@ -200,6 +200,26 @@ static void graph()
     CHECK(cudaStreamSynchronize(stream));
 }
 
+/* The same behind a host function in the graph, which writes no device memory. */
+static void nothing(void *) {}
+
+static void graph_host()
+{
+    int *a = device(400);
+    cudaStream_t stream;
+    cudaGraph_t made;
+    cudaGraphExec_t exec;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(cudaLaunchHostFunc(stream, nothing, nullptr));
+    fill<<<1, 128, 0, stream>>>(a, mended ? 100 : 99);
+    CHECK(cudaMemcpyAsync(host, a, 400, cudaMemcpyDeviceToHost, stream));
+    CHECK(cudaStreamEndCapture(stream, &made));
+    CHECK(cudaGraphInstantiate(&exec, made, 0));
+    CHECK(cudaGraphLaunch(exec, stream));
+    CHECK(cudaStreamSynchronize(stream));
+}
+
 /* A kernel reads what nothing has written. */
 static void read()
 {
@@ -331,7 +351,7 @@ static void ordinary()
 int main(int count, char **arguments)
 {
     static const one_case all[] = {{"tail", tail},       {"holes", holes}, {"one_byte", one_byte}, {"padding", padding},
-               {"travels", travels}, {"pool", pool},   {"graph", graph},       {"read", read},
+               {"travels", travels}, {"pool", pool},   {"graph", graph},       {"graph_host", graph_host}, {"read", read},
                {"counter", counter}, {"branch", branch}, {"loop", loop},
                {"index", index}, {"chosen", chosen}, {"added", added}, {"exchanged", exchanged}, {"texels", texels},
                {"mapped", mapped}, {"ordinary", ordinary}};

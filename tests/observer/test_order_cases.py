@@ -60,9 +60,9 @@ class Cases(unittest.TestCase):
     def tearDownClass(cls):
         cls.room.cleanup()
 
-    def check(self, *words, program=None):
+    def check(self, *words, program=None, options=()):
         report = pathlib.Path(self.room.name, "report")
-        done = subprocess.run([MILLRACE, "check", "--error-exitcode", "9", "--format", "json", "-o", str(report), "--", program or self.program, *words],
+        done = subprocess.run([MILLRACE, "check", *options, "--error-exitcode", "9", "--format", "json", "-o", str(report), "--", program or self.program, *words],
                               capture_output=True, text=True, timeout=120)
         self.assertEqual(done.stdout, "done\n", done.stderr)
         return json.loads(report.read_text())["findings"]
@@ -82,6 +82,14 @@ class Cases(unittest.TestCase):
             for program in (self.program, self.seen)[: 2 if name in TALKS else 1] * TIMES:
                 with self.subTest(name=name, program=program):
                     self.assertEqual(self.check(name, "mended", program=program), [])
+
+    def test_strict(self):
+        """With threads that are in order only by what the program does, the host's look at a word is a race with who
+        writes the word."""
+        for name, writer in ("told_by_kernel", "tell"), ("told_by_stream", "cuStreamWriteValue32"):
+            with self.subTest(name=name):
+                titles = [finding["title"] for finding in self.check(name, "mended", program=self.seen, options=["--host-threads=strict"])]
+                self.assertTrue(any(title.startswith("the host's code reads") and writer in title for title in titles), titles)
 
 
 unittest.main(argv=sys.argv[:1])

@@ -11,6 +11,7 @@
 #include "libs/observer/advice.h"
 #include "libs/observer/generation.h"
 #include "libs/observer/history.h"
+#include "libs/observer/objects.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/shadow.h"
 #include "libs/observer/sites.h"
@@ -51,7 +52,7 @@ static unsigned part_count;
 
 static void tell(struct run *run)
 {
-    bool word = run->end - run->first <= OBS_WORD;
+    bool word = run->end - run->first <= OBS_WORD && !obs_order_strict;
     struct mr_access box = {
         .first = run->told, .width = run->end - run->told, .rows = 1, .how = run->how | (word ? OBS_ACCESS_WORD : 0u)};
     if (run->end <= run->told)

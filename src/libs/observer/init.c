@@ -9,8 +9,9 @@
  * finding. A kernel that reads such bytes need not use what it reads, so that is a note; it is a finding if the kernel
  * branches by what it reads, or makes an address of it, for certain.
  *
- * Some things can't be seen, and memory counts as written then: what works of libraries write (they tell of no
- * accesses), and what other processes write into memory that is shared with them. */
+ * Some things can't be seen, and memory counts as written then: what works of libraries write that do not tell what
+ * they touch, and what other processes write into memory that is shared with them. A host function writes no device
+ * memory. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -442,12 +443,9 @@ static void trust_all(void)
         ;
 }
 
-/* A host function begins; or work of a library, which writes where it likes. In a graph they look alike. */
-static void begin_host(const struct obs_operation *operation)
+/* Work of a library that does not tell what it touches begins: it writes where it likes. */
+static void begin_unseen(void)
 {
-    const char *call = operation ? operation->side.call : NULL;
-    if (call && (strcmp(call, "cuLaunchHostFunc") == 0 || strcmp(call, "cuStreamAddCallback") == 0))
-        return;
     atomic_fetch_add_explicit(&obs_init_seen.libraries, 1, memory_order_relaxed);
     trust_all();
 }
@@ -497,13 +495,13 @@ static void bind(const struct mr_observed_work *work)
 static void begin(const struct mr_observed_work *work)
 {
     struct obs_operation *early, *operation;
-    bool writes_any = work->kind == MR_OBSERVED_HOST && !work->touches;
+    bool writes_any = work->parts && !work->touches;
     if (!writes_any && (!work->node || !obs_follow_is(&obs_tool_init)))
         return;
     /* A step of a graph is known from its begin on. */
     operation = obs_order_of_work(work, obs_follow_is(&obs_tool_init), &early);
     if (writes_any)
-        begin_host(operation);
+        begin_unseen();
     if (operation)
         obs_operation_drop(operation);
     if (early)
