@@ -127,7 +127,7 @@ struct mr_told *mr_tell_begin(const struct mr_observed_work *work)
         return NULL;
     }
     told->work = *work;
-    told->began = mr_clock_ns();
+    told->began = mr_observes(MR_OBSERVE_SLICES) ? mr_clock_ns() : 0;
     atomic_init(&told->sliced, false);
     if (mr_observes(MR_OBSERVE_WORK))
         mr_observer.begin(work);
@@ -136,9 +136,10 @@ struct mr_told *mr_tell_begin(const struct mr_observed_work *work)
 
 void mr_tell_slice(struct mr_told *told, uint64_t from)
 {
+    if (!mr_observes(MR_OBSERVE_SLICES))
+        return;
     atomic_store_explicit(&told->sliced, true, memory_order_relaxed);
-    if (mr_observes(MR_OBSERVE_WORK))
-        mr_observer.slice(&told->work, mr_tell_worker, from, mr_clock_ns());
+    mr_observer.slice(&told->work, mr_tell_worker, from, mr_clock_ns());
 }
 
 /* Works that a thread is busy with from their begin to their end, unless they are jobs. */

@@ -18,7 +18,7 @@
 /* A work or step that goes on. */
 struct mr_told {
     struct mr_observed_work work;
-    uint64_t began;                    /* nanoseconds of mr_clock_ns */
+    uint64_t began;                    /* nanoseconds of mr_clock_ns; 0 unless slices are told of */
     _Atomic bool sliced;               /* a thread has told of its part */
 };
 

@@ -121,12 +121,22 @@ static void hold_cache_down(void)
     mr_chunks_trim(true, open < target ? target - open : 0);
 }
 
+/* Memory of a kind that an observer is told of apart has been given out. */
+static atomic_bool apart;
+
+bool mr_memory_any_apart(void)
+{
+    return atomic_load_explicit(&apart, memory_order_acquire);
+}
+
 /* Address space for an allocation: own pages as a rule, a slot of a slab when mappings are many. Lock held. */
 static struct mr_record *space_take(struct mr_zone *zone, enum mr_memory_kind kind, size_t size, uintptr_t *base,
                                     size_t *mapped)
 {
     MR_HELD(&mr_memory_lock);
     struct mr_record *record;
+    if (kind == MR_MEMORY_ARRAY || kind == MR_MEMORY_MODULE)
+        atomic_store_explicit(&apart, true, memory_order_release);
     bool many = size <= PACK_SMALL && mr_memory_chunks >= (mr_guard_apart() ? PACK_MIDDLE_CHUNKS : pack_chunks);
     bool very_many = size <= PACK_MIDDLE && mr_memory_chunks >= PACK_MIDDLE_CHUNKS;
     if (!many && !very_many) {

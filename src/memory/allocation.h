@@ -126,6 +126,9 @@ CUresult mr_memory_unregister(void *start);
  */
 bool mr_memory_find(uintptr_t address, struct mr_allocation *out);
 
+/* Has there been memory of modules or of arrays at all? */
+bool mr_memory_any_apart(void);
+
 /* As mr_memory_find, but what a graph has merely reserved isn't found. */
 static inline bool mr_memory_find_usable(uintptr_t address, struct mr_allocation *out)
 {

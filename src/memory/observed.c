@@ -7,7 +7,7 @@
 void mr_memory_tell(const struct mr_observed_work *work, struct mr_access *boxes, size_t count)
 {
     struct mr_allocation found;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && mr_memory_any_apart(); i++) {
         if (!mr_memory_find(boxes[i].first, &found))
             continue;
         if (found.kind == MR_MEMORY_ARRAY)

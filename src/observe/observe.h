@@ -33,11 +33,12 @@
 /* Which points are live; bits of mr_observing. */
 enum mr_observe_point {
     MR_OBSERVE_CALLS = 1,  /* enter, leave, bind */
-    MR_OBSERVE_WORK = 2,   /* begin, end, slice */
+    MR_OBSERVE_WORK = 2,   /* begin, end */
     MR_OBSERVE_ACCESS = 4, /* access; kernels are compiled with notes of what they touch */
     MR_OBSERVE_ORDER = 8,  /* may_begin, rest, waits: the observer says when a work may begin */
     MR_OBSERVE_APART = 16, /* no function: allocations lie far apart, so that what runs past one hits no other */
     MR_OBSERVE_FIRST = 32, /* with ACCESS: also which bytes kernels read first (MR_ACCESS_FIRST); slower */
+    MR_OBSERVE_SLICES = 64, /* with WORK: slice; the clock is read twice for each part */
 };
 
 /* The generated enum mr_call and the structs of parameters, struct mr_params_<SYMBOL>, are in observe/calls.h. */
@@ -133,7 +134,7 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 8u
+#define MR_OBSERVER_VERSION 9u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */
@@ -149,7 +150,7 @@ struct mr_observer {
      * kernel that faulted: with what was touched until then. */
     void (*access)(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count);
     /* One thread's part of a work: blocks or pieces run on `worker` (a small number) from one time to another, in
-     * nanoseconds of CLOCK_MONOTONIC. */
+     * nanoseconds of CLOCK_MONOTONIC. With MR_OBSERVE_SLICES. */
     void (*slice)(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to);
     /* May this work, or step, begin now? False: the engine asks again when ask_again has been called. */
     bool (*may_begin)(const struct mr_observed_work *work);

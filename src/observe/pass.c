@@ -86,16 +86,13 @@ static void end(const struct mr_observed_work *work, CUresult status)
         loaded.end(work, status);
 }
 
+/* The rest is for loaded observers alone. */
+
 static void slice(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to)
 {
-    if (loaded_wants(MR_OBSERVE_WORK) && loaded.slice)
+    if (loaded.slice)
         loaded.slice(work, worker, from, to);
-    const struct mr_observer *other = attached_for(MR_OBSERVE_WORK);
-    if (other && other->slice)
-        other->slice(work, worker, from, to);
 }
-
-/* The rest is for loaded observers alone. */
 
 static void access(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count)
 {

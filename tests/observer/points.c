@@ -219,7 +219,7 @@ const struct mr_observed_driver *points_driver(void)
 const struct mr_observer *millrace_observer(const struct mr_observed_driver *driver, const char *tools)
 {
     static struct mr_observer own_table = {MR_OBSERVER_VERSION,
-                                           MR_OBSERVE_CALLS | MR_OBSERVE_WORK | MR_OBSERVE_ACCESS,
+                                           MR_OBSERVE_CALLS | MR_OBSERVE_WORK | MR_OBSERVE_ACCESS | MR_OBSERVE_SLICES,
                                            enter,
                                            leave,
                                            bind,

@@ -16,6 +16,7 @@ struct obs_generation {
     struct obs_span span; /* first: a span is its generation */
     _Atomic uint32_t references;
     bool aside; /* in the tree of those that were pushed aside */
+    atomic_bool here; /* in the other tree */
     bool over; /* ended or pushed aside, and in the row of those that are to go */
     atomic_bool dead; /* ended */
     bool alias;
@@ -35,6 +36,17 @@ static size_t late; /* those that were pushed aside and have not ended: their fr
 static _Atomic uint64_t generations; /* written with the lock held */
 static const uintptr_t made_up_first = (uintptr_t)1 << 60; /* user memory ends at 2^57 at most */
 static uintptr_t made_up = (uintptr_t)1 << 60;
+
+/* What this thread has found last, each with a reference of its own. */
+enum { RECENT = 4 };
+struct recents {
+    unsigned next;
+    struct obs_generation *of[RECENT];
+};
+static _Thread_local struct recents *recents;
+static pthread_key_t at_thread_end;
+static bool has_key; /* else nothing is remembered */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 struct mr_host_bounds obs_generation_bounds;
 bool obs_generation_bounds_all;
@@ -69,6 +81,51 @@ void obs_generation_drop(struct obs_generation *generation)
     obs_history_free(&generation->history);
     obs_written_free(generation->written);
     free(generation);
+}
+
+static void forget_recents(void *memory)
+{
+    struct recents *mine = memory;
+    recents = NULL;
+    for (int i = 0; i < RECENT; i++)
+        obs_generation_drop(mine->of[i]);
+    free(mine);
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&at_thread_end, forget_recents) == 0;
+}
+
+/* The generation that lies at this address now, if this thread has found it lately: no lock is needed to see that it
+ * still does. It stays as long as the thread looks for no other. */
+static struct obs_generation *recent_at(uintptr_t address)
+{
+    for (int i = 0; recents && i < RECENT; i++) {
+        struct obs_generation *generation = recents->of[i];
+        if (generation && address - generation->span.first < generation->span.end - generation->span.first &&
+            atomic_load_explicit(&generation->here, memory_order_acquire))
+            return generation;
+    }
+    return NULL;
+}
+
+/* This thread has found the generation in `current`, and has a reference to it. Without the lock. */
+static void remember(struct obs_generation *generation)
+{
+    if (!recents) {
+        pthread_once(&once, make_key);
+        recents = has_key ? calloc(1, sizeof *recents) : NULL;
+        if (recents && pthread_setspecific(at_thread_end, recents) != 0) {
+            free(recents);
+            recents = NULL;
+        }
+        if (!recents)
+            return;
+    }
+    struct obs_generation **place = &recents->of[recents->next++ % RECENT], *before = *place;
+    *place = obs_generation_keep(generation);
+    obs_generation_drop(before);
 }
 
 struct obs_generation *obs_generation_keep(struct obs_generation *generation)
@@ -129,6 +186,20 @@ uintptr_t obs_generation_range(size_t size)
     return first;
 }
 
+static void enter_current(struct obs_generation *generation)
+{
+    MR_WRITE_HELD(&lock);
+    obs_span_insert(&current, &generation->span);
+    atomic_store_explicit(&generation->here, true, memory_order_release);
+}
+
+static void leave_current(struct obs_generation *generation)
+{
+    MR_WRITE_HELD(&lock);
+    atomic_store_explicit(&generation->here, false, memory_order_release);
+    obs_span_remove(&current, &generation->span);
+}
+
 /* With the lock held: appends to the row of those that are over. */
 static void append(struct obs_generation *generation)
 {
@@ -152,7 +223,10 @@ static struct obs_generation *take_oldest(void)
         newest = &oldest;
     over--;
     late -= generation->aside && !generation->dead;
-    obs_span_remove(generation->aside ? &aside : &current, &generation->span);
+    if (generation->aside)
+        obs_span_remove(&aside, &generation->span);
+    else
+        leave_current(generation);
     return generation;
 }
 
@@ -163,7 +237,7 @@ static void push_aside(uintptr_t first, uintptr_t end)
     struct obs_span *span;
     while ((span = obs_span_lowest(current, first, end))) {
         struct obs_generation *generation = (struct obs_generation *)span;
-        obs_span_remove(&current, span);
+        leave_current(generation);
         obs_span_insert(&aside, span);
         generation->aside = true;
         late += !generation->dead;
@@ -183,7 +257,7 @@ static struct obs_generation *array_at(uintptr_t address)
     array->span.end = array->span.first + OBS_ARRAY_ROOM;
     array->references = 1;
     obs_history_init(&array->history, MR_ALLOCATION_ARRAY, NULL);
-    obs_span_insert(&current, &array->span);
+    enter_current(array);
     return array;
 }
 
@@ -206,7 +280,7 @@ static uint64_t make(struct obs_operation *made, enum mr_allocation_kind kind, u
     if (obs_generation_is_shared(kind) || (obs_generation_bounds_all && base < made_up_first))
         widen(base, base + size);
     uint64_t number = generation->number = ++generations;
-    obs_span_insert(&current, &generation->span);
+    enter_current(generation);
     if (over > OBS_GENERATIONS_ENDED)
         gone = take_oldest();
     pthread_rwlock_unlock(&lock);
@@ -369,6 +443,11 @@ struct obs_found obs_generation_find(uintptr_t first, uintptr_t end, const struc
         return find_array(first, end);
     struct obs_found found = {NULL, first, end};
     uint64_t call = operation->side.number;
+    struct obs_generation *recent = recent_at(first);
+    if (recent && recent->asked <= call && !is_doubtful(recent, operation)) {
+        uintptr_t last = recent->span.end;
+        return (struct obs_found){obs_generation_keep(recent), first, last < end ? last : end};
+    }
     pthread_rwlock_rdlock(&lock);
     struct obs_generation *now = (struct obs_generation *)obs_span_lowest(current, first, end);
     bool here = now && now->span.first <= first;
@@ -377,6 +456,8 @@ struct obs_found obs_generation_find(uintptr_t first, uintptr_t end, const struc
         if (found.end > now->span.end)
             found.end = now->span.end;
         pthread_rwlock_unlock(&lock);
+        if (!recent)
+            remember(now);
         return found;
     }
     if (here && found.end > now->span.end)
@@ -446,6 +527,11 @@ bool obs_generation_at(uintptr_t address, uint64_t call, struct obs_generation_v
 
 bool obs_generation_kind_at(uintptr_t address, uint64_t call, enum mr_allocation_kind *kind)
 {
+    const struct obs_generation *recent = recent_at(address);
+    if (recent && recent->asked <= call) {
+        *kind = recent->history.kind;
+        return true;
+    }
     pthread_rwlock_rdlock(&lock);
     const struct obs_generation *found = (const struct obs_generation *)obs_span_lowest(current, address, address + 1);
     if (!found || found->asked > call)

@@ -436,6 +436,7 @@ static void keep(struct comparison *comparison)
     struct obs_history *history = comparison->history;
     struct obs_touched *touched = comparison->touched;
     struct note *note = comparison->same ? comparison->same : comparison->spare;
+    size_t before = 0; /* what `same` has cost */
     if (comparison->done || comparison->needless || comparison->grown) {
         obs_shape_free(&touched->shape);
         if (comparison->same) {
@@ -446,7 +447,7 @@ static void keep(struct comparison *comparison)
         return;
     }
     if (note && note == comparison->same) { /* it stays where it is */
-        atomic_fetch_sub_explicit(&bytes, size_of(note), memory_order_relaxed);
+        before = size_of(note);
         obs_shape_free(&note->shape);
         obs_operation_drop(note->operation);
         free(comparison->spare);
@@ -460,10 +461,10 @@ static void keep(struct comparison *comparison)
     note->how = touched->how;
     note->place = touched->place;
     note->stamp = ++history->stamp;
-    if (note == comparison->same)
-        atomic_fetch_add_explicit(&bytes, size_of(note), memory_order_relaxed);
-    else
+    if (note != comparison->same)
         insert(history, note);
+    else if (size_of(note) != before)
+        atomic_fetch_add_explicit(&bytes, size_of(note) - before, memory_order_relaxed);
 }
 
 static int by_operation(const void *one, const void *other)

@@ -30,6 +30,7 @@ struct run {
 };
 
 struct mine {
+    bool open; /* a run may be under way */
     bool busy; /* inside of this file: an access from here on is the observer's own */
     bool is_known;               /* the thread's end is waited for */
     bool interrupted, elsewhere; /* the access is told from a handler of a signal; by another thread */
@@ -79,6 +80,7 @@ static void end_all(void)
     mine.busy = true;
     for (int i = 0; i < RUNS; i++)
         end_run(&mine.runs[i]);
+    mine.open = false;
     mine.busy = busy;
 }
 
@@ -90,7 +92,14 @@ static void thread_ends(void *value)
 
 void obs_host_settle(void)
 {
+    const struct mr_observed_driver *driver = obs_driver.driver;
+    if (!mine.open)
+        return;
+    if (driver)
+        driver->pause(true);
     end_all();
+    if (driver)
+        driver->pause(false);
 }
 
 void obs_host_function(struct obs_operation *operation)
@@ -191,6 +200,7 @@ static void touch(uintptr_t first, uintptr_t end, uint32_t how, const void *site
         return;
     if (sees_ends && !mine.is_known)
         mine.is_known = pthread_setspecific(threads, &threads) == 0;
+    mine.open = true;
     *run = (struct run){run->operation, site, first, end, first, version, how};
     tell(run);
 }

@@ -49,9 +49,7 @@ static bool open_race(const struct mr_observed_driver *given, const char *option
 
 static void enter(struct mr_observed_call *call)
 {
-    driver->pause(true);
     obs_host_settle();
-    driver->pause(false);
     obs_follow_enter(&obs_tool_race, call);
 }
 

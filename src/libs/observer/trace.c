@@ -446,7 +446,7 @@ static bool write_trace(const char *folder, const char *how)
 }
 
 const struct obs_tool obs_tool_trace = {.name = "trace",
-                                        .points = MR_OBSERVE_CALLS | MR_OBSERVE_WORK,
+                                        .points = MR_OBSERVE_CALLS | MR_OBSERVE_WORK | MR_OBSERVE_SLICES,
                                         .open = open_trace,
                                         .enter = enter,
                                         .leave = leave,
