@@ -216,7 +216,6 @@ void mr_ahead_collect(struct mr_program *program, size_t entry, unsigned shape)
 {
     struct job *job, ready = {.state = JOB_FREE};
     bool let_go = false;
-    MR_HELD(&program->lock);
     mr_lock_take(&lock);
     while ((job = find(program, entry)) && job->state == JOB_IS_MADE && job->shape == shape) {
         uint32_t seen = atomic_load_explicit(&done, memory_order_relaxed);

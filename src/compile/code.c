@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "compile/program.h"
 
-/* Loads or makes the first version, and lets launches have it. The program's lock is held. */
+/* Loads or makes the first version, and lets launches have it. */
 static CUresult make(struct mr_program *program, size_t entry, unsigned shape)
 {
     struct mr_variant *variant = mr_calloc(1, sizeof *variant);
@@ -24,19 +24,34 @@ static CUresult make(struct mr_program *program, size_t entry, unsigned shape)
     return status;
 }
 
+/* One launch makes the code, and the others that need it wait. */
+static void begin_making(struct mr_entry_code *code, unsigned shape)
+{
+    uint32_t bit = 1u << shape, before;
+    while ((before = atomic_fetch_or_explicit(&code->in_making, bit, memory_order_acquire)) & bit)
+        mr_futex_wait(&code->in_making, before, UINT64_MAX);
+}
+
+static void end_making(struct mr_entry_code *code, unsigned shape)
+{
+    atomic_fetch_and_explicit(&code->in_making, ~(1u << shape), memory_order_release);
+    mr_futex_wake(&code->in_making, INT32_MAX);
+}
+
 static CUresult add_variant(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant **out)
 {
-    _Atomic(struct mr_variant *) *place = &program->code[entry].variants[shape];
+    struct mr_entry_code *code = &program->code[entry];
+    _Atomic(struct mr_variant *) *place = &code->variants[shape];
     CUresult status = CUDA_SUCCESS;
-    atomic_store_explicit(&program->code[entry].asked, true, memory_order_relaxed);
-    mr_lock_take(&program->lock);
+    atomic_store_explicit(&code->asked, true, memory_order_relaxed);
+    begin_making(code, shape);
     mr_ahead_collect(program, entry, shape);
-    if (atomic_load_explicit(place, memory_order_relaxed))
+    if (atomic_load_explicit(place, memory_order_acquire))
         mr_ahead_follow(program, entry, shape);
     else
         status = make(program, entry, shape);
     *out = atomic_load_explicit(place, memory_order_acquire);
-    mr_lock_drop(&program->lock);
+    end_making(code, shape);
     return status;
 }
 

@@ -90,7 +90,6 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     struct mr_program *program = mr_calloc(1, sizeof *program);
     if (!program)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    mr_lock_init(&program->lock, MR_LOCK_PROGRAM);
     atomic_store(&program->references, 1);
     program->optimisation = options->optimisation;
     program->level_is_said = options->level_is_said;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of struct mr_program; private to src/compile. A program never changes after mr_program_load except for its
- * machine code, which launches add under `lock` and read without one. Its trees come and go (trees.c). */
+ * machine code, which launches add and read without a lock. Its trees come and go (trees.c). */
 #ifndef MR_COMPILE_PROGRAM_H
 #define MR_COMPILE_PROGRAM_H
 
@@ -47,6 +47,7 @@ struct mr_variant {
 
 struct mr_entry_code {
     _Atomic(struct mr_variant *) variants[MR_SHAPE_COUNT];
+    _Atomic uint32_t in_making; /* shapes for which a launch has code made: a bit each; code.c's */
     _Atomic bool asked; /* a launch has asked for code, or it is made ahead */
     uint8_t guess; /* the class of shapes that its launches will probably have; MR_SHAPE_COUNT: not known */
 };
@@ -99,7 +100,6 @@ struct mr_program {
     struct mr_name *entry_names; /* entry_count, sorted */
     struct mr_name *variable_names; /* variable_count, sorted */
     size_t variable_count;
-    mr_lock lock; /* held while a launch has an entry of this program compiled */
 };
 
 /* build.c: from text to a program that is ready except for machine code, and to the tree in *out; the reasons of a
@@ -151,7 +151,7 @@ void mr_variant_put(struct mr_program *program, size_t entry, unsigned shape, st
 /* ahead.c: a launch is the first of this kernel, for this class of shapes: makes code of those behind it. */
 void mr_ahead_follow(struct mr_program *program, size_t entry, unsigned shape);
 /* Before a launch's code is made: lets launches have what was made ahead for the kernel, after waiting for what is
- * being made for this class. The program's lock is held. */
+ * being made for this class. The caller makes that code, and nobody else does. */
 void mr_ahead_collect(struct mr_program *program, size_t entry, unsigned shape);
 /* When the program ends: frees what was made for nothing. */
 void mr_ahead_forget(const struct mr_program *program);

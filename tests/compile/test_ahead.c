@@ -154,6 +154,26 @@ static void a_launch_waits_for_what_is_being_made(void **unused)
     }
 }
 
+static void a_launch_waits_for_no_other_kernel(void **unused)
+{
+    (void)unused;
+    struct mr_program *program = loaded(HEAD EMPTY("held") EMPTY("other"));
+    pthread_t threads[2];
+    hold_back();
+    launched = 0;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, launch_64, program), 0);
+    wait_for_compiled(1);
+    code_of(program, 1, 64, 1);
+    assert_int_equal(launched, 0);
+    open_gate();
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    mr_ahead_settle();
+    assert_int_equal(compiled(), 2); /* the two launches of one kernel have the same code */
+    mr_program_drop(program);
+}
+
 /* A guess that was wrong takes no room any more, and its code is there for launches that it suits. */
 static void another_shape_has_its_own(void **unused)
 {
@@ -307,6 +327,7 @@ int main(void)
         TEST(the_next_ones_follow_a_launch),
         TEST(a_launch_takes_what_waits),
         TEST(a_launch_waits_for_what_is_being_made),
+        TEST(a_launch_waits_for_no_other_kernel),
         TEST(another_shape_has_its_own),
         TEST(programs_may_end),
         TEST(failures_are_left_to_the_launch),
