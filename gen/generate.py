@@ -11,7 +11,8 @@ change of the table rebuilds exactly what depends on it.
 import sys
 from pathlib import Path
 
-from millrace_gen import calls, coverage, cupti, errors, exports, header, math, nvml, proc_table, runtime, table, trace
+from millrace_gen import calls, coverage, cupti, errors, exports, forward, header, math, nvml, proc_table, runtime
+from millrace_gen import table, trace
 
 KINDS = {
     "cuda.h": lambda f, e, inc: header.emit_cuda_h(f, e, inc),
@@ -23,6 +24,8 @@ KINDS = {
     "exports.c": lambda f, e, inc: exports.emit_exports(f),
     "exports.txt": lambda f, e, inc: exports.emit_names(f),
     "libcuda.map": lambda f, e, inc: exports.emit_map(f),
+    "forward_exports.c": lambda f, e, inc: forward.emit_exports(f),
+    "forward.map": lambda f, e, inc: forward.emit_map(f),
     "proc_table.c": lambda f, e, inc: proc_table.emit_proc_table(f),
     "error_table.inc": lambda f, e, inc: errors.emit_error_table(e),
     "coverage.md": lambda f, e, inc: coverage.emit_coverage(f),

@@ -18,7 +18,7 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 #include <cuda.h>
 #include <cudaProfiler.h>
 
-#include "api/interop_types.h"
+#include "observe/interop_types.h"
 #include "api/observed.h"
 #include "api/stub.h"
 #include "api_impl.h"
@@ -217,9 +217,10 @@ def _stub_body(elf, symbol, per_thread):
     return body
 
 
-def _observed(elf, symbol, per_thread):
-    """The function that tells an observer of a call, and makes it. Parameters are told as the driver takes them."""
-    before, values, after, called = [], [], [], elf
+def observed_record(symbol, per_thread):
+    """What tells an observer of a call, as statements before and after it: mr_call is the record. Parameters are told as
+    the driver takes them."""
+    before, values, after = [], [], []
     for param in symbol.params:
         value = param.name
         if per_thread and param.is_stream:
@@ -241,12 +242,18 @@ def _observed(elf, symbol, per_thread):
         told = "&mr_params"
         before += [f"    struct mr_params_{own} mr_params = {{{', '.join(values) or '0'}}};"]
     form = ", .per_thread = true" if per_thread else ""
+    before += [f"    struct mr_observed_call mr_call = {{.call = MR_CALL_{own}, .name = \"{symbol.function.name}\", .params = {told}{form}}};"]
+    return before, after
+
+
+def _observed(elf, symbol, per_thread):
+    """The function that tells an observer of a call, and makes it."""
+    before, after = observed_record(symbol, per_thread)
     head = wrap_call(f"__attribute__((noinline, cold)) static CUresult mr_observed_{elf}", symbol.params)
     alias = wrap_call(f"CUresult mr_own_{elf}", symbol.params)
     return "\n".join([f"{alias}", f"    __attribute__((alias(\"{elf}\"), visibility(\"hidden\")));", head, "{"] + before + [
-        f"    struct mr_observed_call mr_call = {{.call = MR_CALL_{own}, .name = \"{symbol.function.name}\", .params = {told}{form}}};",
         "    mr_observed_enter(&mr_call);",
-        f"    CUresult mr_status = mr_own_{called}({', '.join(p.name for p in symbol.params)});",
+        f"    CUresult mr_status = mr_own_{elf}({', '.join(p.name for p in symbol.params)});",
         "    mr_observed_leave(&mr_call, mr_status);"] + after + ["    return mr_status;", "}", ""])
 
 

@@ -121,7 +121,7 @@ def emit_api_impl_h(functions):
              " * replaced by CU_STREAM_PER_THREAD. mr_default is the default stream that a",
              " * synchronous memory function has to order itself with. */",
              "#ifndef MR_API_IMPL_H", "#define MR_API_IMPL_H", "", "#include <cuda.h>",
-             "#include <cudaProfiler.h>", "", "#include \"api/interop_types.h\"", ""]
+             "#include <cudaProfiler.h>", "", "#include \"observe/interop_types.h\"", ""]
     for function in functions:
         for symbol in function.symbols:
             if symbol.same_as:

@@ -11,7 +11,7 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 #include <cuda.h>
 #include <cudaProfiler.h>
 
-#include "api/interop_types.h"
+#include "observe/interop_types.h"
 #include "api/proc_table.h"
 
 /* Interop functions have no public prototype; only their addresses are wanted here. */

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "api/trace.h"
+#include "base/settings.h"
 #include "base/visit.h"
 #include "compile/compile.h"
 #include "engine/gate.h"
@@ -122,7 +123,8 @@ static pthread_mutex_t attaching = PTHREAD_MUTEX_INITIALIZER;
 void mr_observed_begin(void)
 {
     pthread_mutex_lock(&attaching);
-    mr_observe_load(&driver);
+    if (!*mr_setting_text(MR_SETTING_DRIVER_BEHIND)) /* else calls are told of by the library that hands them on */
+        mr_observe_load(&driver);
     if (mr_observes(MR_OBSERVE_ACCESS))
         mr_program_place = mr_place_number;
     traced = mr_trace_begin();

@@ -108,6 +108,8 @@ enum mr_access_how {
                                     (griddepcontrol.wait); other code of a launch that may overlap has not */
     MR_ACCESS_TALKS = 2048, /* of a kernel: an access by which it may tell the host something, or be told: volatile, or
                                in the scope of the system */
+    MR_ACCESS_MAY = 4096, /* of a kernel whose accesses nobody can see: its parameters lead to these bytes, and it may
+                             touch them in this way, or not at all */
     MR_ACCESS_FIRST = 128, /* of a kernel, with READ: bytes that it read before it wrote them, if ever it did. Such
                               boxes come before all others of the kernel, which hold these bytes again. One of no bytes
                               that is ROUGH says that some are missing, because memory was short */

@@ -45,6 +45,8 @@ static const char usage[] =
     "                         each page since work was last queued; work is done while the host waits\n"
     "  --trace FILE           write also a timeline of the run with the findings in it, as 'millrace trace' does\n"
     "  --witnesses FOLDER     make FOLDER/race-1.json, ... from which 'millrace replay' shows what each race does\n"
+    "  --gpu                  run PROGRAM on this machine's GPU, with its own driver and libraries, and look at what its calls\n"
+    "                         tell: copies and fills exactly; of kernels the pointers among their parameters, as notes\n"
     "  --explore N            instead, run PROGRAM under N orders of its work; 'millrace check --explore --help'\n"
     "  -v, --verbose          name processes, modules, and rules that leave nothing out\n"
     "\n"
@@ -67,7 +69,7 @@ struct request {
     struct suppressions suppressions;
     struct report_style style;
     int found_status;
-    bool luck, leaks, threads, host, tools[TOOLS];
+    bool luck, leaks, threads, host, gpu, tools[TOOLS];
     char folder[PATH_MAX]; /* of the results; made here unless the user named one */
     FILE *out, *trace_out;
 };
@@ -84,7 +86,8 @@ enum {
     RESULTS,
     WITNESSES,
     TRACE,
-    HOST
+    HOST,
+    GPU
 };
 
 static const struct option options[] = {
@@ -103,6 +106,7 @@ static const struct option options[] = {
     {"witnesses", required_argument, NULL, WITNESSES},
     {"trace", required_argument, NULL, TRACE},
     {"host-touch", no_argument, NULL, HOST},
+    {"gpu", no_argument, NULL, GPU},
     {0},
 };
 
@@ -186,6 +190,9 @@ static int take_option(struct request *request, int option)
     case HOST:
         request->host = true;
         return 0;
+    case GPU:
+        request->gpu = true;
+        return 0;
     default:
         request->results = optarg;
         return 0;
@@ -226,6 +233,17 @@ static int take_options(struct request *request, int argc, char **argv, char ***
             "millrace check: --host-touch does not go with --host-threads=strict: another thread tells of the touches\n",
             stderr);
         return 2;
+    }
+    if (status == 0 && request->gpu) {
+        const char *lacks = request->tools[MEM] || request->tools[INIT] ? "--tool mem and --tool init"
+                            : request->host                             ? "--host-touch"
+                            : request->witnesses                        ? "--witnesses"
+                            : request->trace                            ? "--trace"
+                                                                        : NULL;
+        if (lacks) {
+            fprintf(stderr, "millrace check: --gpu does not go with %s: that needs Millrace's own driver\n", lacks);
+            return 2;
+        }
     }
     if (status == 0 && !**program && !request->results) {
         fputs("millrace check: name the program to run, as in 'millrace check -- ./program'\n", stderr);
@@ -284,7 +302,9 @@ static bool set_environment(const struct request *request, const struct tool_pat
         snprintf(names + strlen(names), sizeof names - strlen(names), ",pages,schedule:late:patience=200");
     if (request->trace)
         snprintf(names + strlen(names), sizeof names - strlen(names), ",trace");
-    return observed_environment("check", paths, names, request->folder) && (!request->threads || add_threads(paths));
+    bool good = request->gpu ? observed_environment_gpu("check", paths, names, request->folder)
+                             : observed_environment("check", paths, names, request->folder);
+    return good && (!request->threads || add_threads(paths));
 }
 
 static bool write_report(struct request *request, const struct report *report)

@@ -26,8 +26,7 @@ static bool join(const char *variable, const char *first, const char *second)
     return done;
 }
 
-/* Puts `folder` before what the variable holds. */
-static bool prepend(const char *variable, const char *folder)
+bool tool_put_first(const char *variable, const char *folder)
 {
     const char *before = getenv(variable);
     return before && *before ? join(variable, folder, before) : setenv(variable, folder, 1) == 0;
@@ -63,7 +62,7 @@ static bool name_companion(const char *libraries)
     snprintf(own, sizeof own, "%s/millrace/audit/" MR_LOADERS_LIB "/libmillrace-audit.so", libraries);
     if (!mr_setting_on(MR_SETTING_REDIRECT) || access(own, R_OK) != 0 || (before && strstr(before, path)))
         return true;
-    return prepend("LD_AUDIT", path);
+    return tool_put_first("LD_AUDIT", path);
 }
 
 /* The variable names a program in the folder, unless it is set. */
@@ -129,8 +128,8 @@ bool tool_environment(const char *command)
     struct tool_paths paths;
     if (!tool_find_paths(&paths))
         return false;
-    if (name_companion(paths.libraries) && prepend("LD_LIBRARY_PATH", paths.libraries) &&
-        prepend("PATH", paths.shims) && name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas") &&
+    if (name_companion(paths.libraries) && tool_put_first("LD_LIBRARY_PATH", paths.libraries) &&
+        tool_put_first("PATH", paths.shims) && name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas") &&
         name_root(paths.shims) && name_for_xla(paths.shims) && add_python(paths.libraries))
         return true;
     fprintf(stderr, "millrace %s: out of memory\n", command);

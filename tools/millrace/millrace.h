@@ -31,6 +31,9 @@ bool tool_find_paths(struct tool_paths *paths);
  * `millrace command`: 1 is then the exit status. */
 bool tool_environment(const char *command);
 
+/* Puts `folder` before what the variable, a list with colons between, holds. False: out of memory. */
+bool tool_put_first(const char *variable, const char *folder);
+
 /* Starts the program argv[0] in the place of this process. Returns only if that fails, with a message: the exit
  * status. */
 int tool_start(const char *command, char **argv);

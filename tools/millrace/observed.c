@@ -66,16 +66,77 @@ size_t observed_count(const char *folder, const char *ending)
     return counted;
 }
 
+/* The variables that the observer reads, and the library for NVTX. */
+static bool name_observer(const char *command, const char *observer, const char *tools, const char *folder)
+{
+    if (access(observer, R_OK) != 0)
+        return observed_cannot(command, "cannot read", observer);
+    if (setenv("MILLRACE_OBSERVE", tools, 1) == 0 && setenv("MILLRACE_OBSERVE_OUT", folder, 1) == 0 &&
+        setenv("NVTX_INJECTION64_PATH", observer, 1) == 0)
+        return true;
+    fprintf(stderr, "millrace %s: out of memory\n", command);
+    return false;
+}
+
+static void observer_of(const struct tool_paths *paths, char out[PATH_MAX + 32])
+{
+    snprintf(out, PATH_MAX + 32, "%s/libmillrace-observer.so", paths->libraries);
+}
+
 bool observed_environment(const char *command, const struct tool_paths *paths, const char *tools, const char *folder)
 {
     char observer[PATH_MAX + 32];
-    snprintf(observer, sizeof observer, "%s/libmillrace-observer.so", paths->libraries);
-    if (access(observer, R_OK) != 0)
-        return observed_cannot(command, "cannot read", observer);
-    if (!tool_environment(command))
+    observer_of(paths, observer);
+    return name_observer(command, observer, tools, folder) && tool_environment(command);
+}
+
+/* Is the driver in the folder? Its name in the folder is left in `path`. */
+static bool has_driver(const char *folder, size_t length, char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%.*s/libcuda.so.1", (int)length, folder) < PATH_MAX && length > 0 &&
+           access(path, R_OK) == 0;
+}
+
+/* The driver of the GPU: the one that the user names, or that the loader would find for the program. This command can't
+ * ask the loader, because it has Millrace's own driver. */
+static bool name_behind(const char *command)
+{
+    static const char *const usual[] = {
+        "/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/nvidia/lib64",
+        "/usr/local/nvidia/lib",     "/usr/lib/wsl/lib",      "/usr/lib",   "/usr/local/lib"};
+    const char *named = getenv("MILLRACE_DRIVER_BEHIND"), *folders = getenv("LD_LIBRARY_PATH");
+    char path[PATH_MAX];
+    bool found = false;
+    if (named && *named)
+        return access(named, R_OK) == 0 || observed_cannot(command, "cannot read the driver", named);
+    while (folders && *folders && !found) {
+        size_t length = strcspn(folders, ":");
+        found = has_driver(folders, length, path);
+        folders += length + (folders[length] == ':');
+    }
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !found; i++)
+        found = has_driver(usual[i], strlen(usual[i]), path);
+    if (!found)
+        fprintf(
+            stderr,
+            "millrace %s: there is no driver of a GPU in the usual folders; if there is one elsewhere, name it with "
+            "MILLRACE_DRIVER_BEHIND=/path/libcuda.so.1\n",
+            command);
+    return found && setenv("MILLRACE_DRIVER_BEHIND", path, 1) == 0;
+}
+
+bool observed_environment_gpu(const char *command, const struct tool_paths *paths, const char *tools,
+                              const char *folder)
+{
+    char observer[PATH_MAX + 32], driver[PATH_MAX + 64];
+    observer_of(paths, observer);
+    snprintf(driver, sizeof driver, "%s/millrace/forward/libcuda.so.1", paths->libraries);
+    if (access(driver, R_OK) != 0)
+        return observed_cannot(command, "cannot read", driver);
+    *strrchr(driver, '/') = 0;
+    if (!name_behind(command) || !name_observer(command, observer, tools, folder))
         return false;
-    if (setenv("MILLRACE_OBSERVE", tools, 1) == 0 && setenv("MILLRACE_OBSERVE_OUT", folder, 1) == 0 &&
-        setenv("NVTX_INJECTION64_PATH", observer, 1) == 0)
+    if (setenv("MILLRACE_OBSERVER", observer, 1) == 0 && tool_put_first("LD_LIBRARY_PATH", driver))
         return true;
     fprintf(stderr, "millrace %s: out of memory\n", command);
     return false;

@@ -34,6 +34,11 @@ size_t observed_count(const char *folder, const char *ending);
  * folder. False, with a message. */
 bool observed_environment(const char *command, const struct tool_paths *paths, const char *tools, const char *folder);
 
+/* The same for a program that runs on the driver of a GPU: it gets nothing of Millrace's but a driver that hands calls
+ * on to that one (src/libs/forward). */
+bool observed_environment_gpu(const char *command, const struct tool_paths *paths, const char *tools,
+                              const char *folder);
+
 /* Runs the program; *status is its exit status as a shell tells it. False, with a message and *status that of the
  * command: it could not be started. */
 bool observed_run(const char *command, char **program, int *status);

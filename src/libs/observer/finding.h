@@ -5,8 +5,8 @@
  * The tools race, mem and init (race.c, mem.c, init.c) make findings, which are kept for the rest of the process; what
  * a finding points to stays as long. There is one for each kind and pair of call sites, and of mem's, for each place in
  * a kernel; later ones of the same sites are counted in it. Readers call obs_finding_count and obs_finding from any
- * thread at any time. Only `further`, `luck` and `pairs` may change later; pairs below pair_count, which is read with
- * acquire, stay as they are. */
+ * thread at any time. Only `further`, `luck`, `may` and `pairs` may change later; pairs below pair_count, which is read
+ * with acquire, stay as they are. */
 #ifndef MR_OBSERVER_FINDING_H
 #define MR_OBSERVER_FINDING_H
 
@@ -53,12 +53,6 @@ const char *obs_finding_tool_name(enum mr_finding_kind kind);
 static inline bool obs_finding_is_of_mem(enum mr_finding_kind kind)
 {
     return kind >= MR_FINDING_OUTSIDE;
-}
-
-/* A note says what may be wrong and need not be. It does not change the exit status. */
-static inline bool obs_finding_is_note(enum mr_finding_kind kind)
-{
-    return kind == MR_FINDING_UNWRITTEN_PADDING || kind == MR_FINDING_UNWRITTEN_READ;
 }
 
 /* What an operation is. */
@@ -154,7 +148,14 @@ struct mr_finding {
     struct mr_finding_pair *pairs; /* of race's: the first ones of these that are of other operations; NULL: none */
     uint32_t pair_count; /* at most MR_FINDING_PAIRS; grows */
     bool luck; /* ordered, but only as hardware does it: for --luck alone */
+    bool may; /* of one that nobody could see it is not known whether it touches the bytes (MR_ACCESS_MAY): a note */
 };
+
+/* A note says what may be wrong and need not be. It does not change the exit status. */
+static inline bool obs_finding_is_note(const struct mr_finding *finding)
+{
+    return finding->may || finding->kind == MR_FINDING_UNWRITTEN_PADDING || finding->kind == MR_FINDING_UNWRITTEN_READ;
+}
 
 size_t obs_finding_count(void);
 const struct mr_finding *obs_finding(size_t index); /* NULL beyond the last */

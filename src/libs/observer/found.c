@@ -171,6 +171,8 @@ void obs_finding_note(const struct mr_finding *finding)
         keep_pair(known, finding);
         if (known->luck && !finding->luck)
             __atomic_store_n(&known->luck, false, __ATOMIC_RELAXED);
+        if (known->may && !finding->may)
+            __atomic_store_n(&known->may, false, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&lock);
         return;
     }

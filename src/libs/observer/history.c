@@ -183,6 +183,7 @@ static bool stands_for(uint32_t other, uint32_t one)
 {
     return ((other & MR_ACCESS_WRITE) || !(one & MR_ACCESS_WRITE)) &&
            (!(other & MR_ACCESS_ATOMIC) || (one & MR_ACCESS_ATOMIC)) &&
+           (!(other & MR_ACCESS_MAY) || (one & MR_ACCESS_MAY)) &&
            (!(other & (OBS_ACCESS_WORD | MR_ACCESS_TALKS)) || (one & other & (OBS_ACCESS_WORD | MR_ACCESS_TALKS))) &&
            (!(one & OBS_ACCESS_SETS) || (other & OBS_ACCESS_SETS) || !(other & MR_ACCESS_ATOMIC));
 }
@@ -210,7 +211,8 @@ static void report(enum mr_finding_kind kind, const struct mr_side *one, const s
                                  .first = run.first + (uintptr_t)told->shift,
                                  .end = run.end + (uintptr_t)told->shift,
                                  .allocation = told->allocation,
-                                 .luck = luck};
+                                 .luck = luck,
+                                 .may = ((one->how | other->how) & MR_ACCESS_MAY) != 0};
     obs_finding_note(&finding);
 }
 

@@ -65,6 +65,8 @@ static const char *how_of(const struct mr_side *side)
     if (side->what == MR_SIDE_FREE)
         return "frees";
     bool atomic = side->how & MR_ACCESS_ATOMIC;
+    if (side->how & MR_ACCESS_MAY)
+        return side->how & MR_ACCESS_WRITE ? "may read or write" : "may read";
     if ((side->how & MR_ACCESS_READ) && (side->how & MR_ACCESS_WRITE))
         return atomic ? "changes (by an atomic operation)" : "reads and writes";
     if (side->how & MR_ACCESS_WRITE)
@@ -169,7 +171,7 @@ static void put_finding(const struct mr_finding *finding, const struct mr_observ
     put_number("first", finding->first);
     put_number("bytes", of_mem ? finding->touched : finding->end - finding->first);
     put_number("times", finding->further + 1);
-    obs_left_print("\"level\": \"%s\", ", obs_finding_is_note(finding->kind) ? "note" : "error");
+    obs_left_print("\"level\": \"%s\", ", obs_finding_is_note(finding) ? "note" : "error");
     obs_left_print("\"luck\": %s, ", finding->luck ? "true" : "false");
     obs_left_print("\"rough\": %s, ", (finding->earlier.how | finding->later.how) & MR_ACCESS_ROUGH ? "true" : "false");
     put_text("missing", finding->missing);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Types that only the graphics entry points take. Those functions are exported and refused;
  * graphics headers are no part of the build, so their names stand for plain C types. */
-#ifndef MR_API_INTEROP_TYPES_H
-#define MR_API_INTEROP_TYPES_H
+#ifndef MR_OBSERVE_INTEROP_TYPES_H
+#define MR_OBSERVE_INTEROP_TYPES_H
 
 #include <cuda.h>
 

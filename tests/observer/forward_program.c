@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of the driver API for `millrace check --gpu`: forward_program NAME [mended]. What each one is found guilty
+ * of stands in test_forward.py. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(call) \
+    do { \
+        CUresult check_status = (call); \
+        if (check_status != CUDA_SUCCESS) { \
+            fprintf(stderr, "%s:%d: status %d\n", __FILE__, __LINE__, (int)check_status); \
+            exit(2); \
+        } \
+    } while (0)
+
+enum { BYTES = 65536 };
+
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .entry _Z4readPiPKi(.param .u64 to, .param .u64 from) { ret; }\n"
+                          ".visible .entry plain(.param .u64 to) { ret; }\n";
+
+static bool mended;
+static CUstream one, two;
+static CUdeviceptr a, b, c;
+static char *pinned;
+
+/* The second stream waits for what the first one has, in the mended twin. */
+static void order(void)
+{
+    CUevent event;
+    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CHECK(cuEventRecord(event, one));
+    if (mended)
+        CHECK(cuStreamWaitEvent(two, event, 0));
+    CHECK(cuEventDestroy_v2(event));
+}
+
+static void copies(void)
+{
+    CHECK(cuMemcpyHtoDAsync_v2(a, pinned, 1000, one));
+    order();
+    CHECK(cuMemcpyDtoDAsync_v2(b, a + 998, 100, two));
+}
+
+static void beside(void)
+{
+    CHECK(cuMemcpyHtoDAsync_v2(a, pinned, 1000, one));
+    CHECK(cuMemcpyDtoDAsync_v2(b, a + 1000, 100, two));
+}
+
+static void fills(void)
+{
+    CHECK(cuMemsetD32Async(a, 1, 256, one));
+    order();
+    CHECK(cuMemsetD16Async(a + 1022, 2, 100, two));
+}
+
+/* Two columns of a matrix, which touch in the mended twin's other half. */
+static void columns(void)
+{
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = pinned,
+                          .srcPitch = 16,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = a,
+                          .dstPitch = 256,
+                          .WidthInBytes = 16,
+                          .Height = 8};
+    CHECK(cuMemcpy2DAsync_v2(&copy, one));
+    CHECK(cuMemsetD2D8Async(a + (mended ? 16 : 12), 256, 0, 16, 8, two));
+}
+
+static void batch(void)
+{
+    CUdeviceptr to[] = {a, a + 4096}, from[] = {(CUdeviceptr)(uintptr_t)pinned, (CUdeviceptr)(uintptr_t)pinned + 4096};
+    size_t sizes[] = {64, 64}, first = 0, fail;
+    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    CHECK(cuMemcpyBatchAsync(to, from, sizes, 2, &attributes, &first, 1, &fail, one));
+    order();
+    CHECK(cuMemsetD8Async(a + 4096 + 63, 0, 8, two));
+}
+
+static void pool(void)
+{
+    CUdeviceptr memory;
+    CHECK(cuMemAllocAsync(&memory, 4096, one));
+    CHECK(cuMemsetD8Async(memory, 0, 4096, one));
+    order();
+    CHECK(cuMemFreeAsync(memory, two));
+}
+
+static void default_stream(void)
+{
+    CHECK(cuMemsetD8Async(a, 1, 64, one));
+    if (mended)
+        CHECK(cuStreamSynchronize(one));
+    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, CU_STREAM_LEGACY));
+}
+
+/* The form with per-thread default streams, by an address that the program asks for. */
+static void per_thread(void)
+{
+    CUresult (*fill)(CUdeviceptr, unsigned char, size_t, CUstream);
+    CUdriverProcAddressQueryResult found;
+    CHECK(cuGetProcAddress_v2("cuMemsetD8Async", (void **)&fill, 12000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+                              &found));
+    CHECK(fill(a, 1, 64, NULL));
+    if (mended)
+        CHECK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, one));
+}
+
+static void launch(const char *name, CUstream stream, CUdeviceptr to, CUdeviceptr from)
+{
+    static CUmodule module;
+    CUfunction function;
+    void *params[] = {&to, &from};
+    if (!module)
+        CHECK(cuModuleLoadData(&module, ptx));
+    CHECK(cuModuleGetFunction(&function, module, name));
+    CHECK(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
+}
+
+/* Two kernels that read the same memory are in no need of an order; in the other twin one may write it. */
+static void kernels(void)
+{
+    launch("_Z4readPiPKi", one, b, a);
+    launch(mended ? "_Z4readPiPKi" : "plain", two, mended ? c : a + 128, a);
+}
+
+/* A kernel of a library, and parameters in a buffer. */
+static void library(void)
+{
+    CUlibrary library;
+    CUkernel kernel;
+    CUdeviceptr words[] = {b, a};
+    size_t size = sizeof words;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    CHECK(cuLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0));
+    CHECK(cuLibraryGetKernel(&kernel, library, "_Z4readPiPKi"));
+    CHECK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 32, 1, 1, 0, one, NULL, extra));
+    order();
+    CHECK(cuMemcpyHtoDAsync_v2(a, pinned, 64, two));
+}
+
+/* A kernel may write what a fill writes; the copy races with the fill for certain. */
+static void certain(void)
+{
+    CHECK(cuMemsetD8Async(a, 1, 64, one));
+    launch("plain", one, a, 0);
+    order();
+    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
+}
+
+static _Atomic bool told;
+
+static void CUDA_CB tell(void *data)
+{
+    *(char *)data = 1;
+    told = true;
+}
+
+static void wait_until_told(void)
+{
+    while (!told)
+        sched_yield();
+}
+
+/* What a host function tells the host is in order. */
+static void host_function(void)
+{
+    CHECK(cuMemsetD8Async(a, 1, 64, one));
+    CHECK(cuLaunchHostFunc(one, tell, pinned));
+    if (mended)
+        wait_until_told();
+    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
+}
+
+static void CUDA_CB tell_status(CUstream stream, CUresult status, void *data)
+{
+    if (stream == one && status == CUDA_SUCCESS)
+        tell(data);
+}
+
+static void callback(void)
+{
+    CHECK(cuMemsetD8Async(a, 1, 64, one));
+    CHECK(cuStreamAddCallback(one, tell_status, pinned, 0));
+    if (mended)
+        wait_until_told();
+    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
+}
+
+/* A stream waits for a value that another one writes later, or for one that is written too early. */
+static void values(void)
+{
+    CHECK(cuStreamWaitValue32_v2(two, b + 4096, 7, CU_STREAM_WAIT_VALUE_EQ));
+    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
+    if (!mended)
+        CHECK(cuStreamWriteValue32_v2(one, b + 4096, 7, 0));
+    CHECK(cuMemsetD8Async(a, 1, 64, one));
+    if (mended)
+        CHECK(cuStreamWriteValue32_v2(one, b + 4096, 7, 0));
+}
+
+/* Calls of another thread, and a free that comes too early. */
+static void *other_thread(void *context)
+{
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
+    return NULL;
+}
+
+static void threads(void)
+{
+    CUcontext context;
+    pthread_t thread;
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuMemsetD8Async(a, 1, 64, one));
+    if (mended)
+        CHECK(cuCtxSynchronize());
+    if (pthread_create(&thread, NULL, other_thread, context) != 0)
+        exit(2);
+    pthread_join(thread, NULL);
+}
+
+/* What has failed, and what a stream captures, has queued nothing. */
+static void nothing(void)
+{
+    CUgraph graph;
+    CHECK(cuMemsetD8Async(a, 1, 64, one));
+    if (cuMemsetD32Async(a + 1, 1, 16, two) == CUDA_SUCCESS)
+        exit(2);
+    CHECK(cuStreamBeginCapture_v2(two, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CHECK(cuMemsetD8Async(a, 1, 64, two));
+    CHECK(cuStreamEndCapture(two, &graph));
+    CHECK(cuGraphDestroy(graph));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } programs[] = {{"copies", copies},
+                    {"beside", beside},
+                    {"fills", fills},
+                    {"columns", columns},
+                    {"batch", batch},
+                    {"pool", pool},
+                    {"default_stream", default_stream},
+                    {"per_thread", per_thread},
+                    {"kernels", kernels},
+                    {"library", library},
+                    {"certain", certain},
+                    {"host_function", host_function},
+                    {"callback", callback},
+                    {"values", values},
+                    {"threads", threads},
+                    {"nothing", nothing}};
+    CUdevice device;
+    CUcontext context;
+    mended = argc > 2 && strcmp(argv[2], "mended") == 0;
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, device));
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuStreamCreate(&one, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamCreate(&two, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAlloc_v2(&a, BYTES));
+    CHECK(cuMemAlloc_v2(&b, BYTES));
+    CHECK(cuMemAlloc_v2(&c, BYTES));
+    CHECK(cuMemAllocHost_v2((void **)&pinned, BYTES));
+    CHECK(cuCtxSynchronize());
+    for (size_t i = 0; argc > 1 && i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(programs[i].name, argv[1]) == 0) {
+            programs[i].run();
+            CHECK(cuCtxSynchronize());
+            printf("done\n");
+            return 0;
+        }
+    return 2;
+}
