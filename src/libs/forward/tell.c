@@ -74,11 +74,9 @@ static bool no_array(uint64_t handle, bool mipmap, uintptr_t *first, size_t *siz
 
 static bool stream_number(CUstream stream, uint64_t *number)
 {
-    unsigned long long id;
-    if (mr_forward_driver.stream_id(stream, &id) != CUDA_SUCCESS)
-        return false;
-    *number = id;
-    return true;
+    CUcontext context = NULL;
+    mr_forward_driver.context_current(&context);
+    return mr_forward_stream_number(stream, context, number);
 }
 
 static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,

@@ -37,14 +37,35 @@ static bool is_default(CUstream stream)
     return stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
 
+/* NVIDIA's driver (580.159.04) has one number for the own default streams of all threads. So a default stream gets one
+ * from its context and thread. */
+bool mr_forward_stream_number(CUstream stream, CUcontext context, uint64_t *number)
+{
+    static _Atomic uint32_t threads;
+    static _Thread_local uint32_t thread; /* from 1 up */
+    unsigned long long id = 0;
+    if (!is_default(stream)) {
+        CUresult status = mr_forward_driver.stream_id(stream, &id);
+        *number = id;
+        return status == CUDA_SUCCESS;
+    }
+    if (stream == CU_STREAM_PER_THREAD && !thread)
+        thread = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
+    if (!context || mr_forward_driver.context_number(context, &id) != CUDA_SUCCESS)
+        return false;
+    *number = (uint64_t)1 << 63 | (uint64_t)id << 24 | (stream == CU_STREAM_PER_THREAD ? thread : 0);
+    return true;
+}
+
 /* What all works of the call have. False: the call has queued nothing. */
 static bool describe(struct mr_observed_work *work, const struct mr_observed_call *call, enum mr_observed_kind kind,
                      CUstream stream)
 {
-    unsigned long long id = 0, context_number = 0;
+    unsigned long long context_number = 0;
+    uint64_t id = 0;
     CUcontext context = call->context;
     CUdevice device = 0;
-    if (is_captured(stream) || mr_forward_driver.stream_id(stream, &id) != CUDA_SUCCESS)
+    if (is_captured(stream) || !mr_forward_stream_number(stream, context, &id))
         return false;
     if (!is_default(stream))
         (void)mr_forward_driver.stream_context(stream, &context);
@@ -249,10 +270,10 @@ static void tell_value(const struct mr_observed_call *call, CUstream stream, CUs
     tell_values(call, stream, &op, 1);
 }
 
-static void end_waits_of(CUstream stream)
+static void end_waits_of(CUstream stream, CUcontext context)
 {
-    unsigned long long id;
-    if (mr_forward_waits() && !is_captured(stream) && mr_forward_driver.stream_id(stream, &id) == CUDA_SUCCESS)
+    uint64_t id;
+    if (mr_forward_waits() && !is_captured(stream) && mr_forward_stream_number(stream, context, &id))
         mr_forward_wait_ends(id, NULL);
 }
 
@@ -414,12 +435,12 @@ static void others_leave(const struct mr_observed_call *call)
         break;
     case MR_CALL_cuStreamSynchronize: {
         P(cuStreamSynchronize);
-        end_waits_of(p->hStream);
+        end_waits_of(p->hStream, call->context);
         break;
     }
     case MR_CALL_cuStreamQuery: {
         P(cuStreamQuery);
-        end_waits_of(p->hStream);
+        end_waits_of(p->hStream, call->context);
         break;
     }
     case MR_CALL_cuCtxSynchronize:

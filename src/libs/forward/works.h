@@ -28,6 +28,9 @@ extern struct mr_forward_driver mr_forward_driver MR_HIDDEN;
 void mr_forward_works_enter(struct mr_observed_call *call) MR_HIDDEN;
 void mr_forward_works_leave(struct mr_observed_call *call, CUresult status) MR_HIDDEN;
 
+/* The number of a stream, which no other one has; a default stream is that of the context. False: there is none. */
+bool mr_forward_stream_number(CUstream stream, CUcontext context, uint64_t *number) MR_HIDDEN;
+
 /* ---- boxes (boxes.c) ---- */
 
 /* Boxes of one work, as they are found: full ones are told of as they come, the last ones by mr_forward_boxes_end. */
