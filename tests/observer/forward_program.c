@@ -158,18 +158,23 @@ static void certain(void)
     CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
 }
 
-static _Atomic bool told;
+static _Atomic bool told, asked;
 
+/* What has ended by then is in order: so it ends when the copy has been asked for, unless that waits for it. */
 static void CUDA_CB tell(void *data)
 {
+    while (!mended && !asked)
+        sched_yield();
     *(char *)data = 1;
     told = true;
 }
 
-static void wait_until_told(void)
+static void copy_beside(void)
 {
-    while (!told)
+    while (mended && !told)
         sched_yield();
+    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
+    asked = true;
 }
 
 /* What a host function tells the host is in order. */
@@ -177,9 +182,7 @@ static void host_function(void)
 {
     CHECK(cuMemsetD8Async(a, 1, 64, one));
     CHECK(cuLaunchHostFunc(one, tell, pinned));
-    if (mended)
-        wait_until_told();
-    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
+    copy_beside();
 }
 
 static void CUDA_CB tell_status(CUstream stream, CUresult status, void *data)
@@ -192,9 +195,7 @@ static void callback(void)
 {
     CHECK(cuMemsetD8Async(a, 1, 64, one));
     CHECK(cuStreamAddCallback(one, tell_status, pinned, 0));
-    if (mended)
-        wait_until_told();
-    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
+    copy_beside();
 }
 
 /* A stream waits for a value that another one writes later, or for one that is written too early. */

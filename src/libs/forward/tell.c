@@ -168,6 +168,8 @@ void mr_forward_enter(struct mr_observed_call *call, const void *site)
 
 void mr_forward_leave(struct mr_observed_call *call, CUresult status)
 {
+    if (!call->context) /* the call may have made one current */
+        mr_forward_driver.context_current(&call->context);
     mr_forward_works_leave(call, status);
     mr_observer.leave(call, status);
     mr_observe_depth--;

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "base/log.h"
 #include "observe/calls.h"
 
 static _Atomic uint64_t works;    /* numbers given out */
@@ -65,8 +66,12 @@ static bool describe(struct mr_observed_work *work, const struct mr_observed_cal
     uint64_t id = 0;
     CUcontext context = call->context;
     CUdevice device = 0;
-    if (is_captured(stream) || !mr_forward_stream_number(stream, context, &id))
+    if (is_captured(stream))
         return false;
+    if (!mr_forward_stream_number(stream, context, &id)) {
+        mr_log(MR_LOG_INFO, "what %s has queued is not looked at: its stream is of no context", call->name);
+        return false;
+    }
     if (!is_default(stream))
         (void)mr_forward_driver.stream_context(stream, &context);
     (void)mr_forward_driver.context_number(context, &context_number);
