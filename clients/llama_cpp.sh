@@ -31,7 +31,8 @@ check "test-backend-ops: compile" g++ -O1 -std=c++17 -I"$sources/ggml/include" -
     "$sources/tests/test-backend-ops.cpp" -o "$made/bin/test-backend-ops" -L"$made/bin" -lggml -lggml-base -Wl,-rpath,"$made/bin" -lpthread
 [ "$checks_failed" = 0 ] || exit 1
 [ $# -gt 0 ] || set -- ADD MUL SCALE NORM RMS_NORM SOFT_MAX ROPE GET_ROWS SET_ROWS CPY CONT CONCAT UPSCALE PAD ARGSORT SUM_ROWS ARGMAX \
-    CUMSUM TOP_K IM2COL POOL_2D SSM_CONV SSM_SCAN GROUP_NORM OUT_PROD UNARY CROSS_ENTROPY_LOSS
+    CUMSUM TOP_K IM2COL POOL_2D SSM_CONV SSM_SCAN GROUP_NORM OUT_PROD CROSS_ENTROPY_LOSS SUM MEAN SUB DIV L2_NORM SOFT_MAX_BACK \
+    CROSS_ENTROPY_LOSS_BACK GATED_DELTA_NET RWKV_WKV6 RWKV_WKV7 GATED_LINEAR_ATTN CONV_2D_DW CONV_TRANSPOSE_1D CONV_TRANSPOSE_2D
 for operation in "$@"; do
     log=$work/$operation.txt
     timeout 900 "$millrace" run -- "$made/bin/test-backend-ops" test -b CUDA0 -o "$operation" >"$log" 2>&1
@@ -40,6 +41,7 @@ for operation in "$@"; do
     wrong=$(grep -c '): .*FAIL' "$log")
     echo "llama_cpp: $operation: $right right, $wrong wrong, status $status"
     passed=$((passed + right)) failed=$((failed + wrong))
-    [ "$status" = 0 ] || checks_failed=$((checks_failed + 1))
+    # A name that no case has ends with 0, too.
+    [ "$status" = 0 ] && [ "$right" -gt 0 ] || checks_failed=$((checks_failed + 1))
 done
 client_end
