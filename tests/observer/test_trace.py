@@ -314,12 +314,38 @@ class Page(unittest.TestCase):
         self.assertIsNotNone(seen, done.stdout[-2000:] + done.stderr[-2000:])
         return json.loads(html.unescape(seen[1]))
 
+    def both(self, *tools, status=0):
+        """The page and Chrome's form of one run."""
+        folder, file = self.room / "results", self.room / "run"
+        done = subprocess.run([MILLRACE, "trace", "-o", f"{file}.html", "--results", str(folder), "--", PROGRAM, *tools], timeout=240,
+                              env={**os.environ, "MILLRACE_WORKERS": "3"})
+        self.assertEqual(done.returncode, status)
+        subprocess.run([MILLRACE, "trace", "-o", f"{file}.json", "--results", str(folder)], check=True, timeout=240)
+        return pathlib.Path(f"{file}.html").read_text(), Timeline(pathlib.Path(f"{file}.json").read_text())
+
+    def test_all_of_it(self):
+        """Each span, mark and arrow of the page is one of Chrome's form, with all that is said of it."""
+        page, timeline = self.both("exit")
+        seen = self.open(
+            page,
+            """
+            const all = spans.map((s) => [s.lane.pid, s.lane.name, s.mark ? "i" : "X", s.cat, s.name, s.from, s.to - s.from, s.args]);
+            const numbers = [...Array(arrowCount).keys()];
+            return { all, arrows: numbers.map(arrowAt).map((a) => a && [a.name, a.from, a.to, a.a.lane.name, a.b.lane.name]), processes: data.processes };""",
+        )
+        self.assertEqual(seen["processes"], timeline.processes)
+        lanes = {key: lane["name"] for key, lane in timeline.lanes.items()}
+        expected = [[e["pid"], lanes[e["pid"], e["tid"]], e["ph"], e["cat"], e["name"], nanoseconds(e["ts"]), nanoseconds(e.get("dur", 0)), e["args"]]
+                    for e in timeline.events if e["ph"] in "Xi"]
+        self.assertGreater(len(expected), 100)
+        in_order = lambda all_of_it: sorted(all_of_it, key=json.dumps)
+        self.assertEqual(in_order(seen["all"]), in_order(expected))
+        ends = [(arrow["s"], arrow["f"]) for arrow in timeline.arrows.values()]
+        self.assertEqual(in_order(seen["arrows"]), in_order([[s["name"], nanoseconds(s["ts"]), nanoseconds(f["ts"]), lanes[s["pid"], s["tid"]], lanes[f["pid"], f["tid"]]] for s, f in ends]))
+
     def test_page(self):
-        file = self.room / "run.html"
-        subprocess.run([MILLRACE, "trace", "-o", str(file), "--", PROGRAM], check=True, timeout=240, env={**os.environ, "MILLRACE_WORKERS": "3"})
-        page = file.read_text()
+        page, timeline = self.both()
         self.assertNotRegex(page, r'(?:src|href)=|https?:|@import|url\(')
-        timeline = Timeline(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
         seen = self.open(
             page,
             """
@@ -331,7 +357,7 @@ class Page(unittest.TestCase):
             const detail = $("detail").textContent, shown = [from, to], target = [chosen.from, chosen.to];
             search("nothing is called so");
             return { rows, matches, detail, shown, target, none: foundList.length, lanes: lanes.length, spans: spans.length,
-                     arrows: arrows.length, add: add.length, title: document.title, ink: width > 0 && tall > 0 };""",
+                     arrows: arrowCount, add: add.length, title: document.title, ink: width > 0 && tall > 0 };""",
         )
         (process,) = timeline.processes
         self.assertEqual([(row[0], row[1], int(row[2])) for row in seen["rows"]], [(w.get("kernel", w["name"]), w["kind"], w["count"]) for w in process["works"]])
@@ -378,7 +404,7 @@ class Page(unittest.TestCase):
             press("Enter", row);
             return { closer: closer < before, sequence: second.from >= first.from && second !== first, back, below: below !== first.lane, inView,
                      focused, found, sorted: header.getAttribute("aria-sort"), chosen: chosen.cat, title: chosen.args.title,
-                     tables: [...document.querySelectorAll("h2")].map((h) => h.textContent), races: arrows.filter((a) => a.finding).length,
+                     tables: [...document.querySelectorAll("h2")].map((h) => h.textContent), races: arrowsShown((table) => table.category === "finding").length,
                      figure: $("summary").textContent.includes("1 finding") };""",
         )
         self.assertEqual((seen["closer"], seen["sequence"], seen["back"], seen["below"], seen["inView"]), (True,) * 5)

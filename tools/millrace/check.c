@@ -252,24 +252,6 @@ static int take_options(struct request *request, int argc, char **argv, char ***
     return status;
 }
 
-/* The folder for results: the user's, made if it is not there, or one of our own. */
-static bool make_folder(struct request *request)
-{
-    if (request->results) {
-        if (mkdir(request->results, 0777) != 0 && errno != EEXIST)
-            return observed_cannot("check", "cannot make the folder", request->results);
-        if (!realpath(request->results, request->folder))
-            return observed_cannot("check", "cannot use the folder", request->results);
-        if (observed_count(request->folder, ".results.json") || observed_count(request->folder, ".failed")) {
-            fprintf(stderr, "millrace check: the folder %s has results of another run; name an empty one\n",
-                    request->folder);
-            return false;
-        }
-        return true;
-    }
-    return observed_make_folder("check", request->folder);
-}
-
 /* The library that tells how threads order each other stands before the C library. */
 static bool add_threads(const struct tool_paths *paths)
 {
@@ -394,7 +376,8 @@ static int check(struct request *request, char **program)
         reported = open_output(request) && report_on(request, &found);
         return !reported ? NO_REPORT : found ? request->found_status : 0;
     }
-    if (!tool_find_paths(&paths) || !open_output(request) || !make_folder(request))
+    if (!tool_find_paths(&paths) || !open_output(request) ||
+        !observed_results_folder("check", request->results, ".results.json", request->folder))
         return NO_REPORT;
     if (!set_environment(request, &paths))
         status = NO_REPORT;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,21 @@ size_t observed_count(const char *folder, const char *ending)
     counted = 0;
     nftw(folder, count_one, 16, FTW_PHYS);
     return counted;
+}
+
+bool observed_results_folder(const char *command, const char *wanted, const char *ending, char folder[PATH_MAX])
+{
+    if (!wanted)
+        return observed_make_folder(command, folder);
+    if (mkdir(wanted, 0777) != 0 && errno != EEXIST)
+        return observed_cannot(command, "cannot make the folder", wanted);
+    if (!realpath(wanted, folder))
+        return observed_cannot(command, "cannot use the folder", wanted);
+    if (observed_count(folder, ending) || observed_count(folder, ".failed")) {
+        fprintf(stderr, "millrace %s: the folder %s has results of another run; name an empty one\n", command, folder);
+        return false;
+    }
+    return true;
 }
 
 /* The variables that the observer reads, and the library for NVTX. */

@@ -27,6 +27,10 @@ int observed_no_value(const char *command, const char *option);
 bool observed_make_folder(const char *command, char folder[PATH_MAX]);
 void observed_remove_folder(const char *folder);
 
+/* The folder for what processes leave: the user's, made if it is not there, in which there must be no file with this
+ * ending; or, for NULL, one of the command's own. False, with a message. */
+bool observed_results_folder(const char *command, const char *wanted, const char *ending, char folder[PATH_MAX]);
+
 /* How many files with this ending are in the folder. */
 size_t observed_count(const char *folder, const char *ending);
 

@@ -14,6 +14,7 @@
 
 static const char usage[] =
     "Usage: millrace trace [OPTIONS] -o FILE [--] PROGRAM [ARGUMENTS]\n"
+    "       millrace trace [OPTIONS] -o FILE --results FOLDER\n"
     "\n"
     "Runs PROGRAM as 'millrace run' does and writes a timeline of its calls, streams and workers to FILE: a page\n"
     "for a browser if its name ends with .html, else Chrome's trace format, which Perfetto (ui.perfetto.dev) opens.\n"
@@ -22,19 +23,20 @@ static const char usage[] =
     "  --limit MIB         the most that one process may leave, in mebibytes; 1024 by default. What comes after that\n"
     "                      is missing in the timeline\n"
     "  --no-sites          don't note where in the program calls come from: that takes less time\n"
+    "  --results FOLDER    leave what the processes noted in FOLDER; without PROGRAM: make the timeline of what is there\n"
     "\n"
     "The exit status is the program's (128 and the signal's number if a signal ended it). 125: there is no timeline, or\n"
     "it is not whole; 127: the program was not found; 126: it could not be started.\n"
     "\n"
     "Example: millrace trace -o run.html -- ./program\n";
 
-enum { NO_TIMELINE = OBSERVED_FAILED, LIMIT = 256, NO_SITES };
+enum { NO_TIMELINE = OBSERVED_FAILED, LIMIT = 256, NO_SITES, RESULTS };
 
 struct request {
-    const char *output;
+    const char *output, *results;
     unsigned long long limit; /* mebibytes */
     bool no_sites;
-    char folder[PATH_MAX]; /* where processes leave their files */
+    char folder[PATH_MAX]; /* where processes leave their files: made here unless the user named one */
 };
 
 /* Reads the options; *program is then what is left. 0, or the exit status, with a message printed; -1: help. */
@@ -44,6 +46,7 @@ static int take_options(struct request *request, int argc, char **argv, char ***
                                             {"output", required_argument, NULL, 'o'},
                                             {"limit", required_argument, NULL, LIMIT},
                                             {"no-sites", no_argument, NULL, NO_SITES},
+                                            {"results", required_argument, NULL, RESULTS},
                                             {0}};
     int option;
     char *end;
@@ -56,6 +59,9 @@ static int take_options(struct request *request, int argc, char **argv, char ***
             return -1;
         case 'o':
             request->output = optarg;
+            break;
+        case RESULTS:
+            request->results = optarg;
             break;
         case NO_SITES:
             request->no_sites = true;
@@ -72,7 +78,7 @@ static int take_options(struct request *request, int argc, char **argv, char ***
         }
     }
     *program = argv + optind;
-    if (request->output && **program)
+    if (request->output && (**program || request->results))
         return 0;
     fprintf(stderr, "millrace trace: name %s, as in 'millrace trace -o run.json -- ./program'\n",
             request->output ? "the program to run" : "a file for the timeline");
@@ -88,23 +94,33 @@ static bool set_environment(const struct request *request)
     return tool_find_paths(&paths) && observed_environment("trace", &paths, tools, request->folder);
 }
 
+/* What another run has left. False, with a message. */
+static bool find_results(struct request *request)
+{
+    assert(request->results); /* take_options asks for it or a program */
+    return realpath(request->results, request->folder) ||
+           observed_cannot("trace", "cannot read the folder", request->results);
+}
+
 static int trace(struct request *request, char **program)
 {
-    bool ran = false, good = true;
-    int status = NO_TIMELINE;
+    assert(program);
+    bool good = true;
+    int status = *program ? NO_TIMELINE : 0;
     assert(request->output);
     /* Before the program runs, so that a bad name is told at once. */
     bool is_file = strcmp(request->output, "-") != 0;
     FILE *out = is_file ? fopen(request->output, "we") : stdout;
     if (!out)
         return observed_cannot("trace", "cannot write", request->output), NO_TIMELINE;
-    bool there = observed_make_folder("trace", request->folder);
-    if (there && set_environment(request))
-        ran = observed_run("trace", program, &status);
-    if (ran)
-        good = timeline_make("trace", request->folder, request->output, out, NULL);
-    if (there)
-        observed_remove_folder(request->folder);
+    if (!*program)
+        good = find_results(request) && timeline_make("trace", request->folder, request->output, out, NULL);
+    else if (observed_results_folder("trace", request->results, ".trace", request->folder)) {
+        if (set_environment(request) && observed_run("trace", program, &status))
+            good = timeline_make("trace", request->folder, request->output, out, NULL);
+        if (!request->results)
+            observed_remove_folder(request->folder);
+    }
     if (is_file && fclose(out) != 0 && good)
         good = observed_cannot("trace", "cannot write", request->output);
     return good ? status : NO_TIMELINE;

@@ -37,12 +37,14 @@ bool timeline_make(const char *command, const char *folder, const char *output, 
         fprintf(stderr, "millrace %s: no process has used CUDA through Millrace, so the timeline is empty\n", command);
     }
     tell_lost(command, &timeline);
-    if (timeline_link(&timeline) && timeline_sum(&timeline) && (!report || timeline_add_findings(&timeline, report))) {
-        errno = 0;
-        if (wants_page(output))
-            timeline_write_page(out, &timeline);
-        else
-            timeline_write_chrome(out, &timeline);
+    bool whole =
+        timeline_link(&timeline) && timeline_sum(&timeline) && (!report || timeline_add_findings(&timeline, report));
+    errno = 0;
+    if (whole && wants_page(output))
+        whole = timeline_write_page(out, &timeline);
+    else if (whole)
+        timeline_write_chrome(out, &timeline);
+    if (whole) {
         if (fflush(out) != 0 || ferror(out))
             good = observed_cannot(command, "cannot write", output);
     } else {

@@ -246,7 +246,10 @@ const char *timeline_kind(enum mr_observed_kind kind);
 /* Chrome's trace format, which Perfetto opens. No text in it has a `<`, so it may stand in a page. chrome.c */
 void timeline_write_chrome(FILE *out, const struct timeline *timeline);
 
-/* A page of HTML with all of it. page.c */
-void timeline_write_page(FILE *out, const struct timeline *timeline);
+/* The same in few bytes, for a page. False: memory is short. packed.c */
+bool timeline_write_packed(FILE *out, const struct timeline *timeline);
+
+/* A page of HTML with all of it. False: memory is short. page.c */
+bool timeline_write_page(FILE *out, const struct timeline *timeline);
 
 #endif
