@@ -208,7 +208,7 @@ def emit_exports(families):
     """The exported functions."""
     library = families[0].lib
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", f'#include "{library.impl}"', "",
-             f'#include "libs/{library.folder}/refuse.h"', ""]
+             f'#include "libs/{library.folder}/refuse.h"', '#include "libs/math/work.h"', ""]
     if any(family.touches for family in families):
         lines.insert(-1, f'#include "libs/{library.folder}/touch.h"')
     for family in families:
@@ -228,12 +228,17 @@ def emit_exports(families):
                 if _returns_element(family):
                     if family.touches:
                         raise TableError(f"{name}: what a function touches that returns an element can't be told here")
-                    lines += [f"    {returns} result = {{0}};", wrap_call(f"    {family.body}", args + ["&result"]) + ";", "    return result;"]
+                    lines += [f"    {returns} result = {{0}};", "    mr_tell_in(form.name);", wrap_call(f"    {family.body}", args + ["&result"]) + ";",
+                              "    mr_tell_call_over();", "    return result;"]
                 elif family.touches is not None:
                     lines += _emit_touches(family) + [wrap_call(f"    {returns} status = {family.body}", args) + ";", "    mr_tell_call_over();",
                                                       "    return status;"]
+                elif returns == "void":
+                    lines += ["    mr_tell_in(form.name);", wrap_call(f"    {family.body}", args) + ";", "    mr_tell_call_over();"]
                 else:
-                    lines.append(wrap_call("    " + ("" if family.returns == "void" else "return ") + family.body, args) + ";")
+                    space = "" if returns.endswith("*") else " "
+                    lines += ["    mr_tell_in(form.name);", wrap_call(f"    {returns}{space}returned = {family.body}", args) + ";", "    mr_tell_call_over();",
+                              "    return returned;"]
             else:
                 lines += [f"    (void){_name(p)};" for p in params]
                 if family.returns == library.status:

@@ -60,6 +60,12 @@ struct mr_parts_told mr_parts_take_told(void)
     return taken;
 }
 
+void mr_parts_name(const char *function)
+{
+    if (!told.function && !told.lost)
+        told.function = function;
+}
+
 void mr_parts_tell(const char *function, const struct mr_parts_tells *tells)
 {
     if (!function) {

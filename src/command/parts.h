@@ -26,7 +26,11 @@ typedef void mr_parts_add(void *touches, const struct mr_parts_touch *touch);
  * what the library has left for it. */
 #define MR_PARTS_GIVEN 6
 typedef void mr_parts_late(const int64_t *given, mr_parts_add *add, void *touches);
-enum { MR_PARTS_READ = 1, MR_PARTS_WRITE = 2 };
+enum {
+    MR_PARTS_READ = 1,
+    MR_PARTS_WRITE = 2,
+    MR_PARTS_NAME = 4, /* no touch: the function's name alone, if nothing is told yet */
+};
 
 /* What a library tells of its work for observers (millrace_touch_part). */
 struct mr_parts_told {
@@ -66,6 +70,9 @@ struct mr_parts_told mr_parts_take_told(void);
 /* Adds to that; without a function it is forgotten. Memory that is short is as if the library told nothing. */
 void mr_parts_tell(const char *function, const struct mr_parts_tells *tells);
 
+/* Only names the function, unless something is told already. */
+void mr_parts_name(const char *function);
+
 /* How parts that the calling thread has run have ended: `status` if that is a failure, else what one of them has said
  * by millrace_fail_part since the last time, else success. */
 CUresult mr_parts_ended(CUresult status) __attribute__((warn_unused_result));
@@ -83,7 +90,8 @@ __attribute__((visibility("default"))) CUresult millrace_submit_parts(CUstream s
 
 /* Private as well, for observers: the work that this thread submits next is done by this function of the library, whose
  * name stays, and touches this memory (mr_parts_touch). A library tells all that its work touches for certain, or
- * nothing. False: nobody wants to know. Without a function, what was told since the last work is forgotten. */
+ * nothing. With MR_PARTS_NAME alone the function has its name and touches what nobody knows. False: nobody wants to
+ * know what is touched. Without a function, what was told since the last work is forgotten. */
 __attribute__((visibility("default"))) bool millrace_touch_part(const char *function, const void *first, size_t width,
                                                                 size_t rows, size_t pitch, unsigned how);
 

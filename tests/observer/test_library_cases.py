@@ -90,6 +90,25 @@ class Cases(unittest.TestCase):
         self.assertEqual(report["findings"], [])
         self.assertTrue(self.notes(report)[0].startswith("1 works of libraries"))
 
+    def test_names(self):
+        """In a timeline works have the names of the library's functions, also those that tell nothing of what they touch."""
+        wanted = {"product": {"cublasSgemm", "cublasSaxpy"}, "transform": {"cufftExecC2C"}, "numbers": {"curandGenerateUniform"}, "captured": {"cublasSaxpy"},
+                  "sparse": {"cusparseSpMV"}, "network": set(), "coloured": {"cusparseScsrcolor"}}
+        for name, functions in wanted.items():
+            with self.subTest(name=name):
+                file = pathlib.Path(self.room.name, "run.json")
+                done = subprocess.run([MILLRACE, "trace", "-o", str(file), "--", self.program, name], capture_output=True, text=True, timeout=120)
+                self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
+                events = json.loads(file.read_text())["traceEvents"]
+                places = {pathlib.Path(event["args"].get("file", "")).name for event in events if event["name"] in ("cuMemAlloc", "cuMemsetD8")}
+                self.assertIn("library_cases.cu", places) # not a file of the runtime library
+                works = [event for event in events if event.get("cat") == "host function"]
+                self.assertLessEqual(functions, {work["name"] for work in works})
+                self.assertNotIn("host function", {work["name"] for work in works})
+                for work in works:
+                    self.assertEqual(work["args"]["kernel"], work["name"])
+                    self.assertNotIn("grid", work["args"])
+
     def test_mem(self):
         findings = self.check("beyond", tool="mem", said="")["findings"] # the work faults
         self.assertEqual({(finding["kind"], finding["bytes"]) for finding in findings}, {("out-of-bounds", 4)}, findings)

@@ -76,21 +76,26 @@ CUresult millrace_submit_parts(CUstream handle, uint64_t count, void (*run)(void
     return status;
 }
 
+/* What is touched concerns those alone that look at accesses; a timeline has names. */
+static bool tell(const char *function, const struct mr_parts_tells *tells, bool only_name)
+{
+    bool asked = mr_observes(MR_OBSERVE_ACCESS);
+    if (asked && !only_name)
+        mr_parts_tell(function, tells);
+    else if (function && mr_observes(MR_OBSERVE_CALLS | MR_OBSERVE_WORK | MR_OBSERVE_ACCESS))
+        mr_parts_name(function);
+    return asked;
+}
+
 bool millrace_touch_part(const char *function, const void *first, size_t width, size_t rows, size_t pitch, unsigned how)
 {
     const struct mr_parts_tells tells = {.touch = {(uintptr_t)first, width, rows, pitch, how}};
-    if (!mr_observes(MR_OBSERVE_ACCESS))
-        return false;
-    mr_parts_tell(function, &tells);
-    return true;
+    return tell(function, &tells, how == MR_PARTS_NAME);
 }
 
 bool millrace_touch_late(const char *function, mr_parts_late *late, const int64_t *given)
 {
     struct mr_parts_tells tells = {.late = late};
-    if (!mr_observes(MR_OBSERVE_ACCESS))
-        return false;
     memcpy(tells.given, given, sizeof tells.given);
-    mr_parts_tell(function, &tells);
-    return true;
+    return tell(function, &tells, false);
 }

@@ -44,6 +44,7 @@ static curandStatus_t submit(const struct mr_form *form, struct mr_generator *ge
         release(work);
     } else if (parts) {
         (void)mr_tell_rows(form->name, work->out, (size_t)work->count * mr_rand_size(work->kind), 1, 0, MR_WRITES);
+        mr_tell_work();
         CUresult status = mr_math_driver.submit_parts(generator->stream, parts, run, release, work);
         if (status != CUDA_SUCCESS) {
             release(work);

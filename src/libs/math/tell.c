@@ -5,31 +5,38 @@
 #include "libs/math/driver.h"
 #include "libs/math/work.h"
 
-static _Thread_local const char *telling; /* the function of a call that has told all */
+static _Thread_local const char *doing; /* the function of the library that this thread is in, as far as is known */
+static _Thread_local bool all_told; /* it has told all that its works touch */
+
+void mr_tell_in(const char *function)
+{
+    doing = function;
+}
 
 bool mr_tell_call(const char *function)
 {
-    bool asked = mr_math_driver.touch_part && mr_math_driver.touch_part(function, NULL, 0, 0, 0, 0);
-    telling = asked ? function : NULL;
-    return asked;
+    doing = function;
+    all_told = mr_math_driver.touch_part && mr_math_driver.touch_part(function, NULL, 0, 0, 0, 0);
+    return all_told;
 }
 
 void mr_tell_call_over(void)
 {
-    if (telling)
+    if (all_told)
         (void)mr_math_driver.touch_part(NULL, NULL, 0, 0, 0, 0);
-    telling = NULL;
+    doing = NULL;
+    all_told = false;
 }
 
 void mr_tell_work(void)
 {
-    if (telling)
-        (void)mr_math_driver.touch_part(telling, NULL, 0, 0, 0, 0);
+    if (doing)
+        (void)mr_math_driver.touch_part(doing, NULL, 0, 0, 0, all_told ? 0 : MR_NAMES);
 }
 
 void mr_tell_no_work(void)
 {
-    if (!telling)
+    if (!all_told)
         (void)mr_math_driver.touch_part(NULL, NULL, 0, 0, 0, 0);
 }
 

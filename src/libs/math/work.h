@@ -48,7 +48,7 @@ CUresult mr_math_submit_own(CUstream stream, uint64_t parts, void (*run)(void *r
 /* Observers find races of a library's work if the library tells what it touches: before each mr_math_submit, all of
  * it, or nothing. What is told must be touched for certain: else work that is in order would be reported. These
  * functions tell of one operand each, with the library's function by name. They do nothing unless somebody asks. */
-enum { MR_READS = 1, MR_WRITES = 2 }; /* as MR_PARTS_READ and MR_PARTS_WRITE (command/parts.h) */
+enum { MR_READS = 1, MR_WRITES = 2, MR_NAMES = 4 }; /* as MR_PARTS_READ and the like (command/parts.h) */
 
 /* `rows` runs of `width` bytes, `pitch` bytes apart. False: nobody asks. */
 bool mr_tell_rows(const char *function, const void *at, size_t width, size_t rows, size_t pitch, unsigned how);
@@ -59,7 +59,8 @@ bool mr_tell_triangle(const char *function, const void *at, bool upper, bool uni
                       unsigned how);
 /* n elements, of which the first or last is at `at`, as BLAS has it. */
 bool mr_tell_vector(const char *function, const void *at, int64_t n, int64_t increment, size_t size, unsigned how);
-/* Called by mr_math_submit and its like: a work of a call that has told all is told of. */
+/* Called by mr_math_submit and its like: the work has the name of the function that the thread is in; one of a call
+ * that has told all is told of. */
 void mr_tell_work(void);
 /* The same where there is none after all: what was told of it alone is forgotten. */
 void mr_tell_no_work(void);
@@ -71,6 +72,8 @@ bool mr_tell_scalar(const char *function, const struct mr_scalar *scalar, size_t
  * this thread tells from here on is all of it, and later works of the call touch no more. False: nobody asks, and
  * nothing need be told. The exported functions call both where spec/math says what they touch (spec/math/README.md). */
 bool mr_tell_call(const char *function);
+/* The same where the body tells, or nobody: works that it submits have this name. */
+void mr_tell_in(const char *function);
 void mr_tell_call_over(void);
 
 /* As mr_tell_matrix, for each of `count` matrices whose pointers lie at `at`, where they are read when the work runs.

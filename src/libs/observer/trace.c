@@ -101,12 +101,8 @@ static const char *build_text(const struct obs_module *module)
     return build->text;
 }
 
-/* The site's innermost frame. */
-static void put_site(struct trace_writer *writer, uint32_t site)
+static void put_frame(struct trace_writer *writer, uint32_t site, const struct obs_frame *frame)
 {
-    const struct obs_frame *frame;
-    if (obs_site_frames(site, &frame) == 0)
-        return;
     struct trace_site made = {.line = frame->line, .offset = frame->offset};
     made.file = frame->file ? trace_text(writer, frame->file) : 0;
     made.function = frame->function ? trace_text(writer, frame->function) : 0;
@@ -123,6 +119,15 @@ static void put_site(struct trace_writer *writer, uint32_t site)
     made.record.more = site;
     *record = made;
     trace_done(record, sizeof *record);
+}
+
+/* The site's innermost frames. Those of the runtime library stand in front of the program's. */
+static void put_site(struct trace_writer *writer, uint32_t site)
+{
+    const struct obs_frame *frames;
+    uint32_t count = (uint32_t)obs_site_frames(site, &frames);
+    for (uint32_t i = 0; i < count && i < TRACE_FRAMES; i++)
+        put_frame(writer, site, &frames[i]);
 }
 
 /* A site is new to few calls. A thread that finds some writes them all, unless another thread does so already. */

@@ -16,7 +16,7 @@
 
 #define TRACE_MAGIC "millrace trace 1"
 
-enum { TRACE_HEAD = 4096, TRACE_CHUNK = 1 << 17, TRACE_TEXT = 1024 };
+enum { TRACE_HEAD = 4096, TRACE_CHUNK = 1 << 17, TRACE_TEXT = 1024, TRACE_FRAMES = 6 };
 
 /* At the file's begin, in TRACE_HEAD bytes. */
 struct trace_head {
@@ -67,7 +67,8 @@ struct trace_name {
 };
 
 /* A place that a call came from; more: its number, from 1 up. `file` and `function`: texts, of Python code, else 0;
- * `module`: the path of the program or library, a text, or 0; `build`: its build-id in hexadecimal, a text, or 0. */
+ * `module`: the path of the program or library, a text, or 0; `build`: its build-id in hexadecimal, a text, or 0. The
+ * frames of a place follow each other, the innermost first. */
 struct trace_site {
     struct trace_record record;
     uint64_t file, function, module, build, offset, line;

@@ -31,6 +31,11 @@ void names_close(struct names_module *module);
 size_t names_find(struct names_module *module, uint64_t address, struct name **out);
 void names_free(struct name *names, size_t count);
 
+/* A function of the runtime library, Millrace's or NVIDIA's, which a program may have inside; or what compilers and
+ * headers put between it and the program's own code: a kernel's stub, a template of cuda_runtime.h. Either may be NULL:
+ * it is not known. */
+bool names_is_runtime(const char *function, const char *file);
+
 /* The readable form of a C++ symbol, or a copy of a name that is not one. To be freed; NULL: memory is short. */
 char *names_demangle(const char *symbol);
 

@@ -124,20 +124,6 @@ static bool is_stub(const char *name)
     return name && strncmp(name, "__device_stub__", 15) == 0;
 }
 
-/* A function of the runtime library, Millrace's or NVIDIA's, which a program may have inside; or what compilers and
- * headers put between it and the program's own code: a kernel's stub, a template of cuda_runtime.h. */
-static bool is_runtime(const struct report_frame *frame)
-{
-    const char *name = frame->function ? frame->function : "", *file = frame->file ? frame->file : "";
-    const char *last = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
-    if (strstr(file, "/libs/cudart/") || strncmp(last, "runtime_exports_", 16) == 0 ||
-        strncmp(name, "libcudart_static_", 17) == 0 || strncmp(name, "__cudaLaunch", 12) == 0 || is_stub(name) ||
-        strncmp(name, "cudaError cuda", 14) == 0)
-        return true;
-    name += strncmp(name, "mr_cuda", 7) == 0 ? 3 : 0;
-    return strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z' && !strchr(name, '(');
-}
-
 /* A function of PyTorch's own, or of what gives its operators their kernels here (docs/pytorch.md). */
 static bool is_pytorch(const struct report_frame *frame)
 {
@@ -164,7 +150,8 @@ static bool is_kernel_of(const struct report_frame *frame, const struct report_f
 static void cut_runtime(struct report_stack *stack)
 {
     size_t inner = 0;
-    while (inner < stack->count && (is_runtime(&stack->frames[inner]) || is_pytorch(&stack->frames[inner])))
+    while (inner < stack->count && (names_is_runtime(stack->frames[inner].function, stack->frames[inner].file) ||
+                                    is_pytorch(&stack->frames[inner])))
         inner++;
     if (inner + 1 < stack->count && inner > 0 && is_kernel_of(&stack->frames[inner], &stack->frames[inner - 1]))
         inner++;

@@ -36,6 +36,7 @@ struct timeline_thread {
 struct timeline_site {
     const char *function, *file, *module;
     uint64_t line, offset;
+    bool is_known; /* it is in the program, not in the runtime library */
 };
 
 struct timeline_call {

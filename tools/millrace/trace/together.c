@@ -189,17 +189,28 @@ static bool name_place(struct timeline_process *process, struct timeline_site *s
     struct name *names = NULL;
     size_t count = module ? names_find(module, site->offset, &names) : 0;
     bool good = true;
+    size_t at = 0; /* inlined functions stand before those that they are in */
+    while (at + 1 < count && names_is_runtime(names[at].function, names[at].file))
+        at++;
     if (count) {
-        site->line = names[0].line;
-        if (names[0].function)
-            good = (site->function = reading_own(process, strdup(names[0].function))) != NULL;
-        if (names[0].file)
-            good = (site->file = reading_own(process, strdup(names[0].file))) != NULL && good;
+        site->line = names[at].line;
+        if (names[at].function)
+            good = (site->function = reading_own(process, strdup(names[at].function))) != NULL;
+        if (names[at].file)
+            good = (site->file = reading_own(process, strdup(names[at].file))) != NULL && good;
     }
     names_free(names, count);
     return good;
 }
 
+/* Is the frame in the runtime library, or in what compilers put between it and the program? */
+static bool is_runtime(const struct timeline_site *site)
+{
+    const char *path = site->module ? site->module : "", *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    return strncmp(name, "libcudart.so", 12) == 0 || names_is_runtime(site->function, site->file);
+}
+
+/* Of a place's frames the innermost one in the program counts; where there is none, the innermost one. */
 static bool take_sites(struct reading *reading, struct opened *opened)
 {
     struct timeline_process *process = reading->process;
@@ -210,12 +221,14 @@ static bool take_sites(struct reading *reading, struct opened *opened)
         while (process->sites_count <= reading->sites[i].number)
             if (!ADD(process, sites))
                 return false;
-        struct timeline_site *site = &process->sites[reading->sites[i].number];
-        *site = (struct timeline_site){.function = text_of(reading, from->function),
-                                       .file = text_of(reading, from->file),
-                                       .module = text_of(reading, from->module),
-                                       .line = from->line,
-                                       .offset = from->offset};
+        struct timeline_site *known = &process->sites[reading->sites[i].number], made, *site = &made;
+        if (known->is_known)
+            continue;
+        made = (struct timeline_site){.function = text_of(reading, from->function),
+                                      .file = text_of(reading, from->file),
+                                      .module = text_of(reading, from->module),
+                                      .line = from->line,
+                                      .offset = from->offset};
         if (site->module && site->module != opened->path) {
             const char *build = text_of(reading, from->build), *why;
             if (opened->module)
@@ -225,6 +238,9 @@ static bool take_sites(struct reading *reading, struct opened *opened)
         }
         if (site->module && !name_place(process, site, opened->module))
             return false;
+        made.is_known = (site->function || site->file || site->module) && !is_runtime(site);
+        if (made.is_known || (!known->function && !known->file && !known->module))
+            *known = made;
     }
     return true;
 }
