@@ -38,8 +38,8 @@ static bool is_default(CUstream stream)
     return stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
 
-/* NVIDIA's driver (580.159.04) has one number for the own default streams of all threads. So a default stream gets one
- * from its context and thread. */
+/* The driver behind need not tell the own default streams of threads apart by number. So a default stream gets one from
+ * its context and thread. */
 bool mr_forward_stream_number(CUstream stream, CUcontext context, uint64_t *number)
 {
     static _Atomic uint32_t threads;
