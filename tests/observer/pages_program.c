@@ -95,6 +95,7 @@ static void *with_signals_blocked(void *data)
     return NULL;
 }
 
+/* As threads of OpenMP do. */
 static void *without_calls(void *data)
 {
     (void)data;
@@ -179,6 +180,8 @@ int main(int count, char **names)
         in_thread(with_signals_blocked);
     else if (strcmp(how, "unknown") == 0)
         in_thread(without_calls);
+    else if (strcmp(how, "unknown-after") == 0)
+        wait_for_it(), in_thread(without_calls);
     else if (strcmp(how, "fork") == 0)
         in_child();
     wait_for_it();

@@ -66,8 +66,16 @@ class Pages(unittest.TestCase):
         host = next(side for side in finding["sides"] if side["what"] == "host")
         self.assertEqual([frame.get("function") for frame in host["stack"]], ["touch_read"])
 
+    def test_a_thread_that_never_calls(self):
+        """It has no number; what is known of its stack is the instruction."""
+        for finding in self.one("unknown"):
+            host = next(side for side in finding["sides"] if side["what"] == "host")
+            self.assertEqual(([frame.get("function") for frame in host["stack"]], host.get("thread")), (["without_calls"], None))
+        report, done = self.check(PROGRAM, "unknown-after", status=(0,))
+        self.assertEqual(report["findings"], [], done.stderr)
+
     def test_nothing_to_find(self):
-        for how in ("", "clean", "unknown", "fork"):
+        for how in ("", "clean", "fork"):
             with self.subTest(how):
                 report, done = self.check(PROGRAM, how, status=(0,))
                 self.assertEqual(report["findings"], [], done.stderr)

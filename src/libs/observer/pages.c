@@ -7,14 +7,15 @@
  * waits a moment. Contents stay where they are, in the file. So the tool sees the first touch of each page since the
  * latest work was queued: the byte, whether it is read or written, and by which thread.
  *
- * A fault of the driver (on its own threads, or on a thread that is inside of a call) opens the whole allocation again.
+ * A fault of the driver (on its own threads, which bear its name, or on a thread that is inside of a call) opens the
+ * whole allocation again.
  * A fault of the program's code is noted, as one byte that the host touches (host.h), and opens some pages from there
  * on. What the program's code touches while the driver has the allocation open is not seen; so the tool is meant to run
  * with a schedule that does work while the host waits (schedule.h, late).
  *
  * The note is made on the thread that has touched, in a handler of a signal, so that its stack can be taken. Where the
- * thread blocks the signal, or the fault is the system's, the thread that reads faults notes it, with the instruction
- * alone.
+ * thread blocks the signal, has never called, or the fault is the system's, the thread that reads faults notes it, with
+ * the instruction alone.
  *
  * The tool `race` does the rest. Needs Linux 5.14 or newer, and the right to see faults that the system makes: root, or
  * the sysctl vm.unprivileged_userfaultfd. In a child that fork has made nothing is seen, and pages are like any. */
@@ -37,6 +38,7 @@
 #include "base/mutex.h"
 #include "libs/observer/generation.h"
 #include "libs/observer/host.h"
+#include "libs/observer/objects.h"
 #include "libs/observer/threads.h"
 #include "libs/observer/tool.h"
 #include "observe/calls.h"
@@ -82,6 +84,7 @@ static _Atomic(struct thread *) threads;
 static _Atomic bool changed; /* work was queued, or the driver has opened something, since the pages were taken */
 static pthread_key_t thread_key;
 static _Thread_local struct thread *mine;
+static struct thread stranger; /* stands for threads of the program that have never called, as OpenMP's */
 
 /* ---- threads ---- */
 
@@ -131,11 +134,11 @@ static struct thread *find_thread(int id)
     return thread;
 }
 
-/* Does the program's own code run there? A thread that is not known may be the driver's. */
+/* Does the program's own code run there? */
 static bool runs_program(const struct thread *thread)
 {
     return thread &&
-           (atomic_load(&((struct thread *)thread)->in_host) > 0 ||
+           (thread == &stranger || atomic_load(&((struct thread *)thread)->in_host) > 0 ||
             (atomic_load(&((struct thread *)thread)->depth) == 0 && !atomic_load(&((struct thread *)thread)->works)));
 }
 
@@ -275,18 +278,29 @@ static bool takes_signal(int id)
     return blocked && !(strtoull(blocked + 7, NULL, 16) >> (note_signal - 1) & 1);
 }
 
+/* A thread that is not known: one that has never called, or NULL for one of the driver's. Where threads are in order
+ * by what the program does alone, nothing would order it. */
+static struct thread *take_stranger(int id)
+{
+    char name[32];
+    bool own = !read_about(id, "comm", name, sizeof name) || strncmp(name, "millrace-", 9) == 0;
+    return own || obs_lanes_apart ? NULL : &stranger;
+}
+
 static void take_fault(const struct uffd_msg *message)
 {
     uintptr_t at = (uintptr_t)message->arg.pagefault.address, code;
     int id = (int)message->arg.pagefault.feat.ptid;
     bool writes = message->arg.pagefault.flags & UFFD_PAGEFAULT_FLAG_WRITE;
     struct thread *thread = find_thread(id);
+    if (!thread)
+        thread = take_stranger(id);
     if (!runs_program(thread)) {
         open_region(at & ~(uintptr_t)(PAGE - 1));
         return;
     }
     bool again = atomic_exchange(&thread->asked, NULL) == (const void *)at; /* the program has its own handler now */
-    if (stands_in_program(id, &code) && !again && takes_signal(id)) {
+    if (stands_in_program(id, &code) && thread != &stranger && !again && takes_signal(id)) {
         thread->writes = writes;
         atomic_store(&thread->asked, (const void *)at);
         if (syscall(SYS_tgkill, getpid(), id, note_signal) == 0)
