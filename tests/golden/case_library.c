@@ -189,6 +189,38 @@ CASE(library, kernel_function_without_context, .alone = true)
     say(cuKernelGetFunction(&function, store));
 }
 
+/* What may be asked of a kernel in a thread that has no context, before any context has the kernel and after. */
+CASE(library, kernel_asked_without_context, .alone = true)
+{
+    CUkernel params = kernel("params"), bounded = kernel("bounded");
+    CUcontext context;
+    CUfunction function;
+    CUlibrary library;
+    const char *name = NULL;
+    int value = 0;
+    NEED(cuCtxGetCurrent(&context));
+    for (int loaded = 0; loaded < 2; loaded++) {
+        size_t offset = 99, size = 99;
+        NEED(cuCtxSetCurrent(NULL));
+        say(cuKernelGetParamInfo(params, 0, &offset, &size));
+        say_int((long long)size);
+        say(cuKernelGetParamInfo(params, 99, &offset, &size));
+        say(cuKernelGetName(&name, params));
+        say(cuKernelGetLibrary(&library, params));
+        say(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, bounded, gold_device()));
+        say(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100, bounded, gold_device()));
+        say(cuKernelSetCacheConfig(bounded, CU_FUNC_CACHE_PREFER_L1, gold_device()));
+        NEED(cuCtxSetCurrent(context));
+        NEED(cuKernelGetFunction(&function, params));
+        if (loaded) {
+            NEED(cuCtxSetCurrent(NULL));
+            say(cuFuncGetParamInfo(function, 0, &offset, &size));
+            say(cuFuncGetName(&name, function));
+            NEED(cuCtxSetCurrent(context));
+        }
+    }
+}
+
 CASE(library, kernel_library_and_name)
 {
     CUlibrary loaded = library(), got = NULL;

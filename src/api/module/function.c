@@ -7,14 +7,23 @@
 #include "prepare/check.h"
 #include "prepare/function.h"
 
+static CUresult find(CUfunction handle, struct mr_function **out)
+{
+    *out = mr_object_find(handle, MR_KIND_FUNCTION);
+    return *out && mr_function_hold(*out) ? CUDA_SUCCESS : mr_bad_handle("function", handle);
+}
+
 CUresult mr_function_require(CUfunction handle, struct mr_function **out)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
-    *out = mr_object_find(handle, MR_KIND_FUNCTION);
-    return *out && mr_function_hold(*out) ? CUDA_SUCCESS : mr_bad_handle("function", handle);
+    return status == CUDA_SUCCESS ? find(handle, out) : status;
+}
+
+/* The same for what is known of the function itself: a thread without a context may ask. */
+static CUresult require_known(CUfunction handle, struct mr_function **out)
+{
+    return mr_context_current() ? mr_function_require(handle, out) : find(handle, out);
 }
 
 CUresult mr_function_attribute_get(const struct mr_entry *info, struct mr_function_settings *settings,
@@ -190,7 +199,7 @@ CUresult mr_cuFuncGetName(const char **name, CUfunction hfunc)
     struct mr_function *function;
     if (!name)
         return mr_bad_value("name is NULL");
-    CUresult status = mr_function_require(hfunc, &function);
+    CUresult status = require_known(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     *name = function->info->name;
@@ -201,7 +210,7 @@ CUresult mr_cuFuncGetName(const char **name, CUfunction hfunc)
 CUresult mr_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
     struct mr_function *function;
-    CUresult status = mr_function_require(func, &function);
+    CUresult status = require_known(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
     status = mr_function_param(function->info, paramIndex, paramOffset, paramSize);

@@ -117,7 +117,10 @@ CUresult mr_cuKernelGetName(const char **name, CUkernel hfunc)
 
 CUresult mr_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
+    struct mr_context *context;
     struct mr_kernel *found;
-    CUresult status = find_kernel(kernel, &found);
+    CUresult status = mr_context_require(&context);
+    if (status == CUDA_SUCCESS)
+        status = find_kernel(kernel, &found);
     return status == CUDA_SUCCESS ? mr_function_param(found->info, paramIndex, paramOffset, paramSize) : status;
 }
