@@ -134,19 +134,34 @@ static void kernels(void)
     launch(mended ? "_Z4readPiPKi" : "plain", two, mended ? c : a + 128, a);
 }
 
-/* A kernel of a library, and parameters in a buffer. */
-static void library(void)
+/* A kernel of a library, and parameters in a buffer. `early`: a thread without a context asks for the kernel. */
+static void launch_of_library(bool early)
 {
+    CUcontext context;
     CUlibrary library;
     CUkernel kernel;
     CUdeviceptr words[] = {b, a};
     size_t size = sizeof words;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     CHECK(cuLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0));
+    CHECK(cuCtxGetCurrent(&context));
+    if (early)
+        CHECK(cuCtxSetCurrent(NULL));
     CHECK(cuLibraryGetKernel(&kernel, library, "_Z4readPiPKi"));
+    CHECK(cuCtxSetCurrent(context));
     CHECK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 32, 1, 1, 0, one, NULL, extra));
     order();
     CHECK(cuMemcpyHtoDAsync_v2(a, pinned, 64, two));
+}
+
+static void library(void)
+{
+    launch_of_library(false);
+}
+
+static void library_early(void)
+{
+    launch_of_library(true);
 }
 
 /* A kernel may write what a fill writes; the copy races with the fill for certain. */
@@ -259,6 +274,7 @@ int main(int argc, char **argv)
                     {"per_thread", per_thread},
                     {"kernels", kernels},
                     {"library", library},
+                    {"library_early", library_early},
                     {"certain", certain},
                     {"host_function", host_function},
                     {"callback", callback},

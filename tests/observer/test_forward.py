@@ -29,6 +29,7 @@ CASES = {
     "per_thread": [("race", "error", 64, READS, "writes")],
     "kernels": [("race", "note", 65536, MAY_WRITE, MAY_READ)],
     "library": [("race", "note", 64, "writes", MAY_READ)],
+    "library_early": [("race", "note", 64, "writes", MAY_READ)],
     "certain": [("race", "error", 64, READS, "writes"), ("race", "note", 64, READS, MAY_WRITE)],
     "host_function": [("race", "error", 64, READS, "writes")],
     "callback": [("race", "error", 64, READS, "writes")],

@@ -2,7 +2,8 @@
 /* Kernels: their names, and the memory that their parameters lead to.
  *
  * A kernel's handle is a function of a module or a kernel of a library, and the driver behind is asked in different
- * ways of the two. So handles are noted when calls give them out. Of others nothing is known.
+ * ways of the two. So handles are noted when calls give them out. Of others nothing is known. That driver may not tell
+ * of a kernel before its thread has a context; then it is asked again when the kernel is launched.
  *
  * A parameter leads to an allocation if one of its words is an address in it. Which of its bytes the kernel touches
  * nobody tells, nor whether it touches any: each box is a whole allocation, and has MR_ACCESS_MAY. A
@@ -29,6 +30,8 @@ struct function {
     struct function *next;
     const void *handle;
     const char *name;
+    bool is_kernel;
+    bool is_whole; /* the driver behind has told all that there is */
     uint32_t count;
     struct param params[];
 };
@@ -78,6 +81,7 @@ static struct function *make(const void *handle, bool is_kernel)
     struct param params[PARAMS] = {{0}};
     const char *name = NULL;
     size_t count = 0, offset, size;
+    CUresult status = CUDA_ERROR_NOT_SUPPORTED;
     const struct mr_forward_driver *driver = &mr_forward_driver;
     CUfunction function = (CUfunction)handle;
     CUkernel kernel = (CUkernel)handle;
@@ -85,8 +89,9 @@ static struct function *make(const void *handle, bool is_kernel)
         (void)(is_kernel ? driver->kernel_name(&name, kernel) : driver->function_name(&name, function));
     if (is_kernel ? driver->kernel_param != NULL : driver->function_param != NULL)
         for (; count < PARAMS; count++) {
-            if ((is_kernel ? driver->kernel_param(kernel, count, &offset, &size)
-                           : driver->function_param(function, count, &offset, &size)) != CUDA_SUCCESS)
+            status = is_kernel ? driver->kernel_param(kernel, count, &offset, &size)
+                               : driver->function_param(function, count, &offset, &size);
+            if (status != CUDA_SUCCESS)
                 break;
             params[count].offset = (uint32_t)offset;
             params[count].size = (uint32_t)size;
@@ -97,7 +102,13 @@ static struct function *make(const void *handle, bool is_kernel)
     struct function *made = malloc(sizeof *made + count * sizeof *params);
     if (!made)
         return NULL;
-    *made = (struct function){.handle = handle, .name = mr_observe_name(name), .count = (uint32_t)count};
+    /* Behind the last parameter the index is wrong. */
+    bool is_whole = status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_VALUE || status == CUDA_ERROR_NOT_SUPPORTED;
+    *made = (struct function){.handle = handle,
+                              .name = mr_observe_name(name),
+                              .is_kernel = is_kernel,
+                              .is_whole = is_whole,
+                              .count = (uint32_t)count};
     memcpy(made->params, params, count * sizeof *params);
     return made;
 }
@@ -112,7 +123,7 @@ static void note(const void *handle, bool is_kernel)
     const struct function *known = *head_of(handle);
     while (known && known->handle != handle)
         known = known->next;
-    bool same = known && known->name == made->name && known->count == made->count;
+    bool same = known && known->name == made->name && known->count == made->count && known->is_whole == made->is_whole;
     if (!same) {
         made->next = *head_of(handle);
         *head_of(handle) = made;
@@ -122,7 +133,7 @@ static void note(const void *handle, bool is_kernel)
         free(made);
 }
 
-static const struct function *find(const void *handle)
+static const struct function *find_noted(const void *handle)
 {
     pthread_mutex_lock(&lock);
     const struct function *found = *head_of(handle);
@@ -130,6 +141,15 @@ static const struct function *find(const void *handle)
         found = found->next;
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+static const struct function *find(const void *handle)
+{
+    const struct function *found = find_noted(handle);
+    if (!found || found->is_whole)
+        return found;
+    note(handle, found->is_kernel);
+    return find_noted(handle);
 }
 
 void mr_forward_functions_leave(const struct mr_observed_call *call)
