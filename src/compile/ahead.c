@@ -121,17 +121,16 @@ static void *ahead_main(void *data)
             continue;
         }
         struct mr_program *program = job->program;
-        struct mr_variant *variant = useful ? make(job) : NULL;
+        struct mr_variant *variant = useful ? make(job) : NULL, *spare = NULL;
         mr_lock_take(&lock);
         unmade--;
         bool keep = variant && !job->wrong;
         job->state = keep ? JOB_READY : JOB_FREE;
         job->variant = variant;
-        size_t entry = job->entry;
-        unsigned shape = job->shape;
-        mr_lock_drop(&lock);
         if (variant && !keep)
-            mr_variant_put(program, entry, shape, variant);
+            spare = mr_variant_put(program, job->entry, job->shape, variant);
+        mr_lock_drop(&lock);
+        mr_variant_free(spare);
         mr_program_drop(program);
         atomic_fetch_add_explicit(&done, 1, memory_order_relaxed);
         mr_futex_wake(&done, INT32_MAX);
@@ -214,7 +213,8 @@ void mr_ahead_follow(struct mr_program *program, size_t entry, unsigned shape)
 
 void mr_ahead_collect(struct mr_program *program, size_t entry, unsigned shape)
 {
-    struct job *job, ready = {.state = JOB_FREE};
+    struct job *job;
+    struct mr_variant *spare = NULL;
     bool let_go = false;
     mr_lock_take(&lock);
     while ((job = find(program, entry)) && job->state == JOB_IS_MADE && job->shape == shape) {
@@ -228,12 +228,13 @@ void mr_ahead_collect(struct mr_program *program, size_t entry, unsigned shape)
     } else if (job) {
         let_go = job->state == JOB_WAITS;
         unmade -= let_go;
-        ready = *job;
+        /* With the lock held: a launch that finds no job finds the code. */
+        if (job->state == JOB_READY)
+            spare = mr_variant_put(program, entry, job->shape, job->variant);
         job->state = JOB_FREE;
     }
     mr_lock_drop(&lock);
-    if (ready.state == JOB_READY)
-        mr_variant_put(program, entry, ready.shape, ready.variant);
+    mr_variant_free(spare);
     if (let_go)
         mr_program_drop(program);
 }

@@ -17,7 +17,7 @@ static CUresult make(struct mr_program *program, size_t entry, unsigned shape)
     }
     if (status == CUDA_SUCCESS) {
         mr_tier_begin(variant);
-        mr_variant_put(program, entry, shape, variant);
+        mr_variant_free(mr_variant_put(program, entry, shape, variant));
     } else {
         mr_free(variant);
     }

@@ -145,8 +145,9 @@ CUresult mr_variant_new(struct mr_program *program, size_t entry, unsigned shape
                         struct mr_variant *variant) __attribute__((warn_unused_result));
 /* Whether the cache has a version on disk. */
 bool mr_variant_on_disk(struct mr_program *program, size_t entry, unsigned shape);
-/* Lets launches have it; it is freed if there is one of that class already. */
-void mr_variant_put(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant);
+/* Lets launches have it. NULL; or, if they have one of that class already, the version, which is to be freed. */
+struct mr_variant *mr_variant_put(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
+    __attribute__((warn_unused_result));
 
 /* ahead.c: a launch is the first of this kernel, for this class of shapes: makes code of those behind it. */
 void mr_ahead_follow(struct mr_program *program, size_t entry, unsigned shape);

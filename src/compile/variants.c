@@ -350,13 +350,13 @@ CUresult mr_variant_new(struct mr_program *program, size_t entry, unsigned shape
     return status;
 }
 
-void mr_variant_put(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
+struct mr_variant *mr_variant_put(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
 {
     struct mr_variant *none = NULL;
     atomic_fetch_add_explicit(&program->made, 1, memory_order_relaxed);
     if (atomic_compare_exchange_strong_explicit(&program->code[entry].variants[shape], &none, variant,
                                                 memory_order_release, memory_order_relaxed))
-        return;
+        return NULL;
     atomic_fetch_sub_explicit(&program->made, 1, memory_order_relaxed);
-    mr_variant_free(variant);
+    return variant;
 }
