@@ -10,14 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(call) \
-    do { \
-        CUresult check_status = (call); \
-        if (check_status != CUDA_SUCCESS) { \
-            fprintf(stderr, "%s:%d: status %d\n", __FILE__, __LINE__, (int)check_status); \
-            exit(2); \
-        } \
-    } while (0)
+#include "call_check.h"
 
 enum { BYTES = 65536 };
 

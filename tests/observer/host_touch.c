@@ -10,16 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SIZE = 4096, HALF = SIZE / 2 };
+#include "call_check.h"
 
-#define CHECK(call) \
-    do { \
-        CUresult check_status = (call); \
-        if (check_status != CUDA_SUCCESS) { \
-            fprintf(stderr, "%s:%d: status %d\n", __FILE__, __LINE__, (int)check_status); \
-            exit(2); \
-        } \
-    } while (0)
+enum { SIZE = 4096, HALF = SIZE / 2 };
 
 static CUstream stream, other;
 static CUevent event;

@@ -30,7 +30,7 @@ CASES = {
     "travels": [("unwritten-copy", 24, 1000, 1024, 1)],
     "pool": [("unwritten-copy", 512, 0, 512, 1)],
     "graph": [("unwritten-copy", 4, 396, 400, 2)],
-    "graph_host": [("unwritten-copy", 4, 396, 400, 1)],
+    "graph_host": [("unwritten-copy", 4, 396, 400, 2)],
     "read": [("unwritten-read", 224, 800, 1024, 1)],
     "counter": [("unwritten-read", 4, 0, 4, 1)],
     "branch": [("unwritten-branch", 224, 800, 1024, 1)],

@@ -13,14 +13,7 @@
 #include <string.h>
 #include <threads.h>
 
-#define CHECK(call) \
-    do { \
-        CUresult check_status = (call); \
-        if (check_status != CUDA_SUCCESS) { \
-            fprintf(stderr, "%s:%d: status %d\n", __FILE__, __LINE__, (int)check_status); \
-            exit(2); \
-        } \
-    } while (0)
+#include "call_check.h"
 
 enum { SIZE = 4096 };
 

@@ -15,8 +15,7 @@
 struct obs_generation {
     struct obs_span span; /* first: a span is its generation */
     _Atomic uint32_t references;
-    bool aside; /* in the tree of those that were pushed aside */
-    atomic_bool here; /* in the other tree */
+    atomic_bool here; /* it lies at its address now; else it was pushed aside, or is in no tree */
     bool over; /* ended or pushed aside, and in the row of those that are to go */
     atomic_bool dead; /* ended */
     bool alias;
@@ -222,11 +221,11 @@ static struct obs_generation *take_oldest(void)
     if (!oldest)
         newest = &oldest;
     over--;
-    late -= generation->aside && !generation->dead;
-    if (generation->aside)
-        obs_span_remove(&aside, &generation->span);
-    else
+    late -= !generation->here && !generation->dead;
+    if (generation->here)
         leave_current(generation);
+    else
+        obs_span_remove(&aside, &generation->span);
     return generation;
 }
 
@@ -239,7 +238,6 @@ static void push_aside(uintptr_t first, uintptr_t end)
         struct obs_generation *generation = (struct obs_generation *)span;
         leave_current(generation);
         obs_span_insert(&aside, span);
-        generation->aside = true;
         late += !generation->dead;
         append(generation);
     }
@@ -352,7 +350,7 @@ static struct obs_generation *alive_at(uintptr_t base)
 static void die(struct obs_generation *generation)
 {
     MR_WRITE_HELD(&lock);
-    late -= generation->aside && !generation->dead;
+    late -= !generation->here && !generation->dead;
     generation->dead = true;
     append(generation);
 }
