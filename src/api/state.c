@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/call.h"
+#include "compile/compiler.h"
 #include "observe/hooks.h"
 
 _Atomic int mr_driver_state = MR_DRIVER_NEW;
@@ -41,12 +42,13 @@ static bool move_on(int state)
 
 static void after_fork_in_child(void)
 {
+    mr_compiler_fork_ends();
     (void)move_on(MR_DRIVER_FORKED);
 }
 
 bool mr_driver_watch_fork(void)
 {
-    return pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
+    return pthread_atfork(mr_compiler_fork_begins, mr_compiler_fork_ends, after_fork_in_child) == 0;
 }
 
 static void end_of_driver(void)

@@ -55,8 +55,8 @@ static inline bool mr_driver_ended(void)
  * DEINITIALIZED once the process is ending. */
 CUresult mr_driver_refuse(void);
 
-/* Arranges that a forked child finds the driver in MR_DRIVER_FORKED. False when memory is short. Called once, by
- * cuInit. */
+/* Arranges that a forked child finds the driver in MR_DRIVER_FORKED, and the code generation library loaded as a whole
+ * or not at all. False when memory is short. Called once, by cuInit. */
 bool mr_driver_watch_fork(void);
 
 /* Arranges that the driver is in MR_DRIVER_ENDED once exit() has come to what was registered before this call. False

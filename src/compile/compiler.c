@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/beside.h"
 #include "base/log.h"
@@ -18,10 +19,14 @@
 
 #define LIBRARY_NAME "libmillrace-compile.so"
 
+enum { FORK_WAITS_S = 5 };
+
 static pthread_once_t look_once = PTHREAD_ONCE_INIT, open_once = PTHREAD_ONCE_INIT;
 static char path[PATH_MAX];
 static char identity[80];
 static const struct mr_codegen_api *api;
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER; /* held from dlopen to its end, and while a thread forks */
+static _Thread_local bool forking; /* this thread holds it for that */
 
 static void choose_path(void)
 {
@@ -77,24 +82,48 @@ static bool fits(const struct mr_codegen_api *found)
     return false;
 }
 
+static const struct mr_codegen_api *load_library(void)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        mr_log(MR_LOG_ERROR, "cannot open the code generation library: %s", dlerror());
+        return NULL;
+    }
+    const struct mr_codegen_api *found = dlsym(library, MR_CODEGEN_SYMBOL);
+    if (fits(found))
+        return found;
+    dlclose(library);
+    return NULL;
+}
+
 static void open_library(void)
 {
     if (!mr_compiler_present())
         return;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        mr_log(MR_LOG_ERROR, "cannot open the code generation library: %s", dlerror());
-        return;
-    }
-    const struct mr_codegen_api *found = dlsym(library, MR_CODEGEN_SYMBOL);
-    if (fits(found))
-        api = found;
-    else
-        dlclose(library);
+    pthread_mutex_lock(&loading);
+    api = load_library();
+    pthread_mutex_unlock(&loading);
 }
 
 const struct mr_codegen_api *mr_compiler_open(void)
 {
     pthread_once(&open_once, open_library);
     return api;
+}
+
+/* A thread may fork in a constructor of a library that it opens, and holds the loader's lock then, for which the other
+ * thread waits: so the wait has an end. */
+void mr_compiler_fork_begins(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += FORK_WAITS_S;
+    forking = pthread_mutex_clocklock(&loading, CLOCK_MONOTONIC, &until) == 0;
+}
+
+void mr_compiler_fork_ends(void)
+{
+    if (forking)
+        pthread_mutex_unlock(&loading);
+    forking = false;
 }

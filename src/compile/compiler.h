@@ -20,4 +20,9 @@ const char *mr_compiler_identity(void);
  * another ends the process. */
 const struct mr_codegen_api *mr_compiler_open(void);
 
+/* Before and after fork, on the thread that forks; the second in both processes. A fork waits while another thread
+ * opens the library, so the child, whose exit runs the destructors of what is loaded, never has a half of it. */
+void mr_compiler_fork_begins(void);
+void mr_compiler_fork_ends(void);
+
 #endif
