@@ -355,13 +355,32 @@ def print_pycuda(in_python: dict, in_c: dict) -> None:
     print(f"{'mean time between the events, ms':44} {cell(in_python.get('pycuda_kernel_ms'), '{:.2f}'):>9} {cell(in_c.get('pycuda_kernel_ms'), '{:.2f}'):>9}")
 
 
+CUPY_WORKS = {
+    "add": "addition, 10 million floats",
+    "sine": "sine, 10 million floats",
+    "sum": "sum, 10 million floats",
+    "product": "product of 1,000",
+    "solve": "solve of 1,000, 10 right sides",
+    "inverse": "inverse of 1,000",
+    "cholesky": "Cholesky's factors of 1,000",
+    "eigh": "eigenvalues and vectors of 300",
+    "svd": "singular values and vectors of 300",
+    "normal": "2^20 normal floats",
+    "fft": "transform of 2^20, complex floats",
+    "fft2": "transform of 512 x 512",
+    "spmv": "sparse 100,000 times a vector",
+    "spmm": "sparse times 32 vectors",
+    "spgemm": "sparse times sparse",
+}
+
+
 def print_cupy(figures: dict) -> None:
-    print("\nCuPy beside NumPy on one core, 10 million floats, in milliseconds (best of some rounds)\n")
+    print("\nCuPy beside NumPy and SciPy on one core, in milliseconds (best of some rounds)\n")
     if not figures:
         print("not measured: clients/cupy.sh has not installed CuPy here")
         return
     print(f"{'operation':36} {'Millrace':>9} {'NumPy':>9} {'ratio':>6}")
-    for name, label in (("add", "addition"), ("sine", "sine"), ("sum", "sum")):
+    for name, label in CUPY_WORKS.items():
         ours, numpy = figures.get(f"{name}_cupy_ms"), figures.get(f"{name}_numpy_ms")
         print(f"{label:36} {cell(ours, '{:.2f}'):>9} {cell(numpy, '{:.2f}'):>9} {cell(ours / numpy if ours and numpy else None, '{:.2f}'):>6}")
     print(f"\nimport {cell(figures.get('import_ms'))} ms; a kernel never seen before {cell(figures.get('first_kernel_ms'))} ms; "

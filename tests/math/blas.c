@@ -492,6 +492,30 @@ static void test_gaps(void)
     RT(cudaFree(y));
 }
 
+/* Sums of matrices. Long columns are transposed by tiles, of which the last are cut. */
+static void test_sums(cudaDataType type, int m, int n)
+{
+    for (int i = 0; i < 9; i++) {
+        cublasOperation_t ta = ops[i % 3], tb = ops[i / 3];
+        struct matrix a = new_matrix(type, ta ? n : m, ta ? m : n, (ta ? n : m) + 1, false);
+        struct matrix b = new_matrix(type, tb ? n : m, tb ? m : n, (tb ? n : m) + 2, false);
+        struct matrix c = new_matrix(type, m, n, m + 3, false);
+        const void *alpha = scalar(type, 2), *beta = scalar(type, -0.5);
+        for (int column = 0; column < n; column++)
+            for (int row = 0; row < m; row++)
+                c.host[row + (size_t)column * (size_t)c.ld] =
+                    2 * element(&a, ta, row, column) - 0.5 * element(&b, tb, row, column);
+        if (type == CUDA_R_32F)
+            OK(cublasSgeam(handle, ta, tb, m, n, alpha, a.device, a.ld, beta, b.device, b.ld, c.device, c.ld));
+        else
+            OK(cublasZgeam(handle, ta, tb, m, n, alpha, a.device, a.ld, beta, b.device, b.ld, c.device, c.ld));
+        compare(&c, unit(type), 8, "geam");
+        end_matrix(&a);
+        end_matrix(&b);
+        end_matrix(&c);
+    }
+}
+
 /* Factors of 0, as an H100 takes those of the host: a product's A and B are not read, but a vector is multiplied. */
 static void test_zero(void)
 {
@@ -546,6 +570,9 @@ int main(void)
     test_vectors();
     test_gaps();
     test_zero();
+    test_sums(CUDA_R_32F, 30, 40);
+    test_sums(CUDA_R_32F, 33001, 37);
+    test_sums(CUDA_C_64F, 17000, 18);
     test_systems(true);
     test_systems(false);
     for (long i = 0; i < 8; i++)

@@ -273,7 +273,7 @@ static number dense(const struct matrix *m, const void *values, size_t at, cuspa
 static void test_spmm(cusparseHandle_t handle, cudaDataType type, cusparseFormat_t format, cusparseOperation_t op,
                       cusparseOperation_t op_b, cusparseOrder_t order_b, cusparseOrder_t order_c)
 {
-    struct matrix m = random_matrix(type, 700, 500, 12, false);
+    struct matrix m = random_matrix(type, 700, 1900, 12, false);
     struct described d = describe(&m, format, draw(2), (int)draw(2));
     int inner = op ? m.rows : m.cols, rows = op ? m.cols : m.rows, n = 21, b_rows = op_b ? n : inner,
         b_cols = op_b ? inner : n;
@@ -299,6 +299,54 @@ static void test_spmm(cusparseHandle_t handle, cudaDataType type, cusparseFormat
                     draw(2) ? buffer : NULL));
     RT(cudaDeviceSynchronize());
     close_to(type, c, wanted, (size_t)(rows * n), 100);
+    OK(cusparseDestroyDnMat(from));
+    OK(cusparseDestroyDnMat(to));
+    forget(&d);
+    free_matrix(&m);
+    free(wanted);
+    RT(cudaFree(b));
+    RT(cudaFree(c));
+    RT(cudaFree(buffer));
+}
+
+/* B by columns is turned into the buffer, which is as large as B, or read as it is without one. Two members, whose
+ * matrices B have a gap between them. */
+static void test_spmm_turned(cusparseHandle_t handle, cudaDataType type, cusparseOperation_t op_b)
+{
+    enum { N = 19, GAP = 5 };
+    struct matrix m = random_matrix(type, 900, 1700, 8, false);
+    struct described d = describe(&m, CUSPARSE_FORMAT_CSR, 0, 1);
+    cusparseOrder_t order = op_b == CUSPARSE_OPERATION_NON_TRANSPOSE ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW;
+    int b_rows = op_b ? N : m.cols, b_cols = op_b ? m.cols : N, ld = m.cols + 3;
+    size_t b_size = (size_t)(ld * N + GAP), c_size = (size_t)(m.rows * N), bytes = 0;
+    void *b = numbers(type, 2 * b_size), *c = numbers(type, 2 * c_size), *buffer;
+    number *wanted = calloc(2 * c_size, sizeof *wanted);
+    double alpha[2] = {0}, beta[2] = {0};
+    put(type, alpha, 0, 2);
+    for (size_t member = 0; member < 2; member++)
+        for (int k = 0; k < m.nnz; k++)
+            for (int j = 0; j < N; j++) {
+                number value = get(type, b, member * b_size + (size_t)(m.col[k] + j * ld));
+                wanted[member * c_size + (size_t)(m.row[k] + j * m.rows)] +=
+                    2 * value_of(&m, k, 0) * (op_b == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE ? conj(value) : value);
+            }
+    cusparseDnMatDescr_t from, to;
+    OK(cusparseCreateDnMat(&from, b_rows, b_cols, ld, b, type, order));
+    OK(cusparseCreateDnMat(&to, m.rows, N, m.rows, c, type, CUSPARSE_ORDER_COL));
+    OK(cusparseDnMatSetStridedBatch(from, 2, (int64_t)b_size));
+    OK(cusparseDnMatSetStridedBatch(to, 2, (int64_t)c_size));
+    OK(cusparseCsrSetStridedBatch(d.of, 2, 0, 0));
+    OK(cusparseSpMM_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, op_b, alpha, d.of, from, beta, to, type,
+                               CUSPARSE_SPMM_ALG_DEFAULT, &bytes));
+    CHECK(bytes == 2 * (size_t)(m.cols * N) * size_of(type));
+    buffer = room(bytes);
+    for (int turned = 0; turned < 2; turned++) {
+        OK(cusparseSpMM(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, op_b, alpha, d.of, from, beta, to, type,
+                        CUSPARSE_SPMM_ALG_DEFAULT, turned ? buffer : NULL));
+        RT(cudaDeviceSynchronize());
+        close_to(type, c, wanted, 2 * c_size, 100);
+        RT(cudaMemset(c, 0, 2 * c_size * size_of(type)));
+    }
     OK(cusparseDestroyDnMat(from));
     OK(cusparseDestroyDnMat(to));
     forget(&d);
@@ -650,6 +698,8 @@ int main(void)
             }
         for (int i = 0; i < 9; i++)
             test_sddmm(handle, types[t], (cusparseOperation_t)(i % 3), (cusparseOperation_t)(i / 3), orders[draw(2)]);
+        for (int op = 0; op < 3; op++)
+            test_spmm_turned(handle, types[t], (cusparseOperation_t)op);
         test_spgemm(handle, types[t], false, 0);
         test_spgemm(handle, types[t], true, 1);
     }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Extensions of BLAS that have no sums of many elements: adding and transposing matrices, scaling by a diagonal,
- * packing and unpacking triangles. A part is some columns. */
+ * packing and unpacking triangles. A part is some columns; of a sum of matrices it is a strip of some columns. */
 #include <complex.h>
 #include <string.h>
 
 #include "libs/cublas/blas.h"
 
 #define PART_ELEMENTS ((int64_t)1 << 16)
+#define TILE 16 /* rows and columns of a tile: what is read across it stays in the nearest cache */
+#define LONG 16384 /* columns that are longer are transposed by tiles */
 
 struct extension {
     enum mr_cpu_type type;
@@ -14,6 +16,7 @@ struct extension {
     cublasSideMode_t side;
     bool upper;
     int64_t m, n, lda, ldb, ldc, incx, each;
+    int64_t rows, tile; /* of a sum: rows of a part, and of a tile */
     struct mr_scalar alpha, beta;
     const void *a, *b;
     void *c;
@@ -59,15 +62,15 @@ static cublasStatus_t submit(const struct mr_form *form, const struct mr_cublas 
 
 #define SAME(value) (value)
 
-/* Column j of C for one type. A matrix whose factor is 0 is not read. */
+/* Rows begin to stop of column j of C for one type. A matrix whose factor is 0 is not read. */
 #define ADD(name, element, conjugate) \
-    static void add_##name(const struct extension *r, int64_t j) \
+    static void add_##name(const struct extension *r, int64_t j, int64_t begin, int64_t stop) \
     { \
         element alpha, beta, *c = (element *)r->c + j * r->ldc; \
         const element *a = r->a, *b = r->b; \
         memcpy(&alpha, mr_scalar_at(&r->alpha), sizeof alpha); \
         memcpy(&beta, mr_scalar_at(&r->beta), sizeof beta); \
-        for (int64_t i = 0; i < r->m; i++) { \
+        for (int64_t i = begin; i < stop; i++) { \
             element sum = 0; \
             if (alpha != 0) { \
                 element x = r->transa == CUBLAS_OP_N ? a[i + j * r->lda] : a[j + i * r->lda]; \
@@ -85,12 +88,27 @@ ADD(d, double, SAME)
 ADD(c, float complex, conjf)
 ADD(z, double complex, conj)
 
+static int64_t strips(const struct extension *r)
+{
+    return (r->m + r->rows - 1) / r->rows;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static void run_geam(void *data, uint64_t first, uint64_t end)
 {
-    static void (*const add[])(const struct extension *, int64_t) = {add_s, add_d, add_c, add_z};
+    static void (*const add[])(const struct extension *, int64_t, int64_t, int64_t) = {add_s, add_d, add_c, add_z};
     const struct extension *r = data;
-    COLUMNS(r, first, end, j)
-    add[r->type](r, j);
+    for (int64_t part = (int64_t)first; part < (int64_t)end; part++) {
+        int64_t left = part / strips(r) * r->each, right = least(left + r->each, r->n);
+        int64_t top = part % strips(r) * r->rows, bottom = least(top + r->rows, r->m);
+        for (int64_t i = top; i < bottom; i += r->tile)
+            for (int64_t j = left; j < right; j++)
+                add[r->type](r, j, i, least(i + r->tile, bottom));
+    }
 }
 
 cublasStatus_t mr_cublas_geam(const struct mr_form *form, cublasHandle_t handle, cublasOperation_t transa,
@@ -124,9 +142,13 @@ cublasStatus_t mr_cublas_geam(const struct mr_form *form, cublasHandle_t handle,
                           .c = C,
                           .alpha = mr_scalar_take(alpha, mr_size_of(type), mr_cublas_on_device(blas)),
                           .beta = mr_scalar_take(beta, mr_size_of(type), mr_cublas_on_device(blas))};
-    if (m && n)
-        tell_geam(form, &r);
-    return submit(form, blas, &r, run_geam);
+    tell_geam(form, &r);
+    bool tiles = m > LONG && (transa != CUBLAS_OP_N || transb != CUBLAS_OP_N);
+    r.each = tiles ? TILE : PART_ELEMENTS / m + 1;
+    r.rows = tiles ? LONG : m;
+    r.tile = tiles ? TILE : m;
+    return mr_cublas_submit(form, blas, mr_parts_of((uint64_t)n, (uint64_t)r.each) * (uint64_t)strips(&r), run_geam, &r,
+                            sizeof r);
 }
 
 #define SCALE(name, element) \

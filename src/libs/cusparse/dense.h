@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dense operands of products. A *view* has an element (i, j) at i * row_step + j * column_step, in the type that is
  * computed in. An operand that is stored in another type, or whose conjugate is wanted, is *packed* first: converted
- * into memory of its own. */
+ * into memory of its own. One that is read by rows and lies by columns can be *turned* as it is packed. */
 #ifndef MR_CUSPARSE_DENSE_H
 #define MR_CUSPARSE_DENSE_H
 
@@ -19,6 +19,7 @@ struct mr_operand {
     cusparseOperation_t op;
     enum mr_type type;
     bool pack;
+    bool turned; /* rows of op(D) lie together when it is packed, however D lies */
     void *packed; /* mr_operand_bytes; NULL: not yet */
 };
 
@@ -35,6 +36,9 @@ static inline int64_t mr_operand_columns(const struct mr_operand *o)
 {
     return o->op == CUSPARSE_OPERATION_NON_TRANSPOSE ? o->from.cols : o->from.rows;
 }
+
+/* Whether rows of op(D) lie apart, so that it can be turned. */
+bool mr_operand_is_by_columns(const struct mr_operand *o);
 
 /* Bytes of one member of the batch when packed; 0 if it need not be. */
 size_t mr_operand_bytes(const struct mr_operand *o);

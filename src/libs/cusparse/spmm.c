@@ -2,7 +2,9 @@
 /* Sparse matrix times dense matrix: C = alpha * op(A) * op(B) + beta * C.
  *
  * If the format keeps together what a row of the result needs, parts are lines: each row of C is a sum of rows of
- * op(B). Otherwise parts are strips of C's columns: each part goes over all of A, and adds to its strip. */
+ * op(B). Where those lie by columns, and A's entries read most of them, op(B) is turned into the buffer first: an entry
+ * then reads neighbours, not a cache line for each column. Otherwise parts are strips of C's columns: each part goes
+ * over all of A, and adds to its strip. */
 #include "libs/cusparse/dense.h"
 #include "libs/cusparse/finish.h"
 #include "libs/cusparse/lines.h"
@@ -10,7 +12,10 @@
 #include "libs/cusparse/spmm.h"
 
 #define STRIP 8 /* columns of a strip */
+#define TURNED_MOST ((size_t)256 << 20) /* bytes of a buffer that nothing but speed asks for */
 #define FOUR 4 /* columns of op(B) that a row of A meets at once, where op(B) lies by columns */
+#define LINE 64 /* bytes of a line of a processor's cache */
+#define FETCHED 512 /* bytes of a row that are asked for ahead: longer ones the processor follows by itself */
 #define WIDE 16 /* the same where op(B) lies by rows: their sums stay in registers */
 
 struct spmm {
@@ -29,6 +34,20 @@ struct spmm {
 
 /* ---- gathering ---- */
 
+/* Asks for the rows of op(B) that this line of A will read, `width` bytes of each. Their places have no order that a
+ * processor could guess. */
+static void fetch(const struct cusparseSpMatDescr *a, int64_t line, const char *b, int64_t step, int64_t width)
+{
+    if (a->format != CUSPARSE_FORMAT_CSR && a->format != CUSPARSE_FORMAT_CSC)
+        return;
+    int64_t stop = mr_lines_before(a, line + 1);
+    for (int64_t k = mr_lines_before(a, line); k < stop; k++) {
+        const char *row = b + (mr_index(a->indices, a->index_type, k) - a->base) * step;
+        for (int64_t byte = 0; byte < width; byte += LINE)
+            __builtin_prefetch(row + byte);
+    }
+}
+
 #define GATHER(s, element, real, conjugate) \
     /* Row i of C, where rows of op(B) are contiguous. */ \
     static void rows_##s(const struct mr_entries *e, const struct mr_view *b, int64_t columns, element *sum) \
@@ -40,8 +59,7 @@ struct spmm {
             for (int64_t k = 0; k < e->count; k++) { \
                 const element *row = (const element *)b->at + e->index[k] * b->row_step + first; \
                 element factor = value[k]; \
-                for (int j = 0; j < WIDE; j++) \
-                    part[j] += factor * row[j]; \
+                _Pragma("GCC unroll 16") for (int j = 0; j < WIDE; j++) part[j] += factor * row[j]; \
             } \
             memcpy(sum + first, part, sizeof part); \
         } \
@@ -87,7 +105,10 @@ struct spmm {
         struct mr_reader reader = {.matrix = a, .type = r->type, .conjugated = r->conjugated}; \
         struct mr_entries e; \
         element *sum = mr_math_scratch(2, (size_t)r->columns * sizeof *sum); \
+        int64_t width = r->columns * (int64_t)sizeof *sum, step = b->row_step * (int64_t)sizeof *sum; \
         for (int64_t i = begin; i < stop && sum; i++) { \
+            if (b->column_step == 1 && width <= FETCHED && i + 1 < stop) \
+                fetch(a, i + 1, b->at, step, width); \
             if (!mr_line(&reader, i, &e)) \
                 return false; \
             if (b->column_step == 1) \
@@ -165,21 +186,41 @@ static void run_alone(void *data, uint64_t first, uint64_t end)
             }
 }
 
+static bool gathers(const struct mr_spmm *call)
+{
+    return (call->op_a != CUSPARSE_OPERATION_NON_TRANSPOSE) == (call->a->format == CUSPARSE_FORMAT_CSC);
+}
+
+static size_t packed_bytes(const struct mr_operand *b)
+{
+    return mr_operand_bytes(b) * (size_t)mr_operand_members(b);
+}
+
+/* op(B), as it is read where there is a buffer or not. */
+static struct mr_operand operand(const struct mr_spmm *call, bool is_with_buffer)
+{
+    struct mr_operand b = mr_operand(call->b, call->op_b, mr_type_for(call->compute)), turned = b;
+    turned.pack = turned.turned = true;
+    if (!gathers(call) || !mr_operand_is_by_columns(&b) || mr_operand_columns(&b) < STRIP ||
+        call->a->nnz < mr_operand_rows(&b))
+        return b;
+    return b.pack || (is_with_buffer && packed_bytes(&turned) <= TURNED_MOST) ? turned : b;
+}
+
 size_t mr_cusparse_spmm_bytes(const struct mr_spmm *call)
 {
-    struct mr_operand b = mr_operand(call->b, call->op_b, mr_type_for(call->compute));
-    return mr_operand_bytes(&b) * (size_t)mr_operand_members(&b);
+    struct mr_operand b = operand(call, true);
+    return packed_bytes(&b);
 }
 
 cusparseStatus_t mr_cusparse_spmm(const struct mr_form *form, const struct mr_cusparse *sparse,
                                   const struct mr_spmm *call, void *buffer)
 {
     enum mr_type type = mr_type_for(call->compute);
-    bool is_transposed = call->op_a != CUSPARSE_OPERATION_NON_TRANSPOSE;
     struct spmm r = {.a = *call->a,
-                     .b = mr_operand(call->b, call->op_b, type),
+                     .b = operand(call, buffer != NULL),
                      .c = *call->c,
-                     .gather = is_transposed == (call->a->format == CUSPARSE_FORMAT_CSC),
+                     .gather = gathers(call),
                      .type = type,
                      .compute = call->compute,
                      .alpha = call->alpha,
