@@ -68,14 +68,9 @@ int mr_driver_version(void)
     int version = known;
     if (version != 0)
         return version;
-    unsigned minor;
-    char rest;
-    const char *text = mr_setting_text(MR_SETTING_DRIVER_VERSION);
-    version = CUDA_VERSION;
-    if (sscanf(text, "13.%u%c", &minor, &rest) == 1 && minor <= 9)
-        version += (int)minor * 10;
-    else
-        mr_log(MR_LOG_WARN, "MILLRACE_DRIVER_VERSION='%s' is not a version from 13.0 to 13.9; 13.0 is used", text);
+    unsigned minor = 0;
+    sscanf(mr_setting_in_force(MR_SETTING_DRIVER_VERSION), "13.%u", &minor);
+    version = CUDA_VERSION + (int)minor * 10;
     known = version;
     return version;
 }

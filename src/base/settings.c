@@ -29,6 +29,17 @@ const char *mr_setting_text(enum mr_setting setting)
     return value && *value ? value : rows[setting].initial;
 }
 
+enum { SENTENCE = 512 };
+
+/* A number that tells texts apart. (FNV-1a.) */
+#define MARK_OF_NOTHING 2166136261u
+static uint32_t add_to_mark(uint32_t mark, const char *text)
+{
+    for (; *text; text++)
+        mark = (mark ^ (unsigned char)*text) * 16777619u;
+    return mark;
+}
+
 /* Parses a count with an optional binary suffix; false if the text is anything else. */
 static bool parse_number(const char *text, uint64_t *out)
 {
@@ -64,93 +75,45 @@ static bool parse_number(const char *text, uint64_t *out)
     return true;
 }
 
-/* A value that is no use; once. */
-static void complain(enum mr_setting setting, const char *what)
+/* ---- values that are no use ---- */
+
+static bool is_one_of(const char *const *words, int (*compare)(const char *, const char *), const char *text)
 {
-    static uint32_t told[MR_SETTING_COUNT]; /* atomic; a mark of the value that was complained of last */
-    uint32_t mark = 2166136261u;
-    for (const char *at = mr_setting_text(setting); *at; at++)
-        mark = (mark ^ (unsigned char)*at) * 16777619u;
-    if (__atomic_exchange_n(&told[setting], mark, __ATOMIC_RELAXED) != mark)
-        mr_log(MR_LOG_WARN, "%s='%s' %s; the default is used%s%s", rows[setting].name, mr_setting_text(setting), what,
-               *rows[setting].initial ? ": " : "", rows[setting].initial);
+    while (*words && compare(*words, text) != 0)
+        words++;
+    return *words != NULL;
 }
 
-uint64_t mr_setting_number(enum mr_setting setting, uint64_t fallback)
+static bool is_yes(const char *text)
 {
-    uint64_t value;
-    const char *text = mr_setting_text(setting);
-    if (parse_number(text, &value))
-        return value;
-    if (*text)
-        complain(setting, "is not a number");
-    return parse_number(rows[setting].initial, &value) ? value : fallback;
+    return is_one_of((const char *const[]){"1", "on", "yes", "true", NULL}, strcasecmp, text);
 }
 
-unsigned mr_setting_devices(void)
+static bool is_no(const char *text)
 {
-    uint64_t wanted = mr_setting_number(MR_SETTING_DEVICES, 1);
-    if (wanted >= 1 && wanted <= MR_DEVICE_LIMIT)
-        return (unsigned)wanted;
-    complain(MR_SETTING_DEVICES, "is not from 1 to 16");
-    return 1;
+    return is_one_of((const char *const[]){"0", "off", "no", "false", NULL}, strcasecmp, text);
 }
-
-bool mr_setting_cache_folder(char *out, size_t room)
-{
-    const char *wanted = mr_setting_text(MR_SETTING_CACHE_DIR), *base = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
-    int length = -1;
-    if (*wanted)
-        length = snprintf(out, room, "%s", wanted);
-    else if (base && *base == '/')
-        length = snprintf(out, room, "%s/millrace", base);
-    else if (home && *home == '/')
-        length = snprintf(out, room, "%s/.cache/millrace", home);
-    return length >= 0 && (size_t)length < room;
-}
-
-bool mr_setting_on(enum mr_setting setting)
-{
-    static const char *const yes[] = {"1", "on", "yes", "true"}, *const no[] = {"0", "off", "no", "false"};
-    const char *text = mr_setting_text(setting);
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        if (strcasecmp(text, yes[i]) == 0)
-            return true;
-        if (strcasecmp(text, no[i]) == 0)
-            return false;
-    }
-    complain(setting, "is neither on nor off");
-    return strcmp(rows[setting].initial, "on") == 0;
-}
-
-/* ---- what is wrong with the environment ---- */
 
 /* Settings that are one of some words. */
+static const char *const levels[] = {"off", "error", "warn", "info", "debug", NULL};
+static const char *const perf_files[] = {"map", "jitdump", "off", NULL};
+static const char *const capabilities[] = {"auto", "5.0",  "5.2",  "5.3",  "6.0",  "6.1", "6.2", "7.0",
+                                           "7.2",  "7.5",  "8.0",  "8.6",  "8.7",  "8.8", "8.9", "9.0",
+                                           "10.0", "10.3", "11.0", "12.0", "12.1", NULL};
+static const char *const versions[] = {"13.0", "13.1", "13.2", "13.3", "13.4", "13.5",
+                                       "13.6", "13.7", "13.8", "13.9", NULL};
+static const char *const guards[] = {"0", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", NULL};
 static const struct {
     enum mr_setting setting;
-    const char *words[6], *what;
+    const char *const *words;
+    const char *what;
 } choices[] = {
-    {MR_SETTING_LOG, {"off", "error", "warn", "info", "debug"}, "is no level (off, error, warn, info, debug)"},
-    {MR_SETTING_PERF, {"map", "jitdump", "off"}, "is not map, jitdump or off"},
+    {MR_SETTING_LOG, levels, "is no level (off, error, warn, info, debug)"},
+    {MR_SETTING_PERF, perf_files, "is not map, jitdump or off"},
+    {MR_SETTING_COMPUTE_CAPABILITY, capabilities, "is neither auto nor a compute capability from 5.0 to 12.1"},
+    {MR_SETTING_DRIVER_VERSION, versions, "is not a version from 13.0 to 13.9"},
+    {MR_SETTING_GUARD, guards, "is not 0, 1, or an alignment (a power of two up to 512)"},
 };
-
-static bool is_choice(size_t row, const char *text)
-{
-    for (size_t i = 0; i < sizeof choices[row].words / sizeof *choices[row].words && choices[row].words[i]; i++)
-        if (strcmp(text, choices[row].words[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool is_switch(const char *text)
-{
-    static const char *const words[] = {"1", "on", "yes", "true", "0", "off", "no", "false"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasecmp(text, words[i]) == 0)
-            return true;
-    return false;
-}
 
 /* Why the setting's value is no use; NULL: it may be. */
 static const char *fault_of(enum mr_setting setting)
@@ -164,18 +127,29 @@ static const char *fault_of(enum mr_setting setting)
         return "is not a number";
     if (setting == MR_SETTING_DEVICES && (number < 1 || number > MR_DEVICE_LIMIT))
         return "is not from 1 to 16";
-    if (rows[setting].kind == MR_SETTING_SWITCH && !is_switch(text))
+    if (rows[setting].kind == MR_SETTING_SWITCH && !is_yes(text) && !is_no(text))
         return "is neither on nor off";
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-        if (choices[i].setting == setting && !is_choice(i, text))
+        if (choices[i].setting == setting && !is_one_of(choices[i].words, strcmp, text))
             return choices[i].what;
     return NULL;
 }
 
-const char *mr_setting_in_force(enum mr_setting setting)
+/* Marks the setting's value as one that was complained of. False: it was already. */
+static bool is_news(enum mr_setting setting)
 {
-    return fault_of(setting) ? rows[setting].initial : mr_setting_text(setting);
+    static uint32_t told[MR_SETTING_COUNT]; /* atomic; a mark of the value that was complained of last */
+    uint32_t mark = add_to_mark(MARK_OF_NOTHING, mr_setting_text(setting));
+    return __atomic_exchange_n(&told[setting], mark, __ATOMIC_RELAXED) != mark;
 }
+
+static void explain(enum mr_setting setting, const char *fault, char *out, size_t room)
+{
+    snprintf(out, room, "%s='%.200s' %s; the default is used%s%s", rows[setting].name, mr_setting_text(setting), fault,
+             *rows[setting].initial ? ": " : "", rows[setting].initial);
+}
+
+/* ---- what is wrong with the environment ---- */
 
 /* How many letters must be changed, added or left out to make one text of the other. (Levenshtein's distance.) */
 static unsigned distance(const char *a, const char *b)
@@ -198,31 +172,37 @@ static unsigned distance(const char *a, const char *b)
     return row[width];
 }
 
-/* A name that begins like ours: one of the table, or one that the project's own tests and builds use. */
-static void check_name(const char *name)
+/* What a command says of the environment, marked, for the programs that it starts. */
+static const char said_by_command[] = "MILLRACE_SAID";
+
+/* A name that begins like ours: one of the table, or one that the project's own tests and builds use. Else it is
+ * explained in `out`: false. */
+static bool is_name_good(const char *name, char *out, size_t room)
 {
-    static const char *const others[] = {"MILLRACE_TEST_", "MILLRACE_BENCH_", "MILLRACE_FAKE_", "MILLRACE_CLIENTS_",
-                                         "MILLRACE_STANDBY_SECONDS"};
+    static const char *const others[] = {"MILLRACE_TEST_",    "MILLRACE_BENCH_",          "MILLRACE_FAKE_",
+                                         "MILLRACE_CLIENTS_", "MILLRACE_STANDBY_SECONDS", said_by_command};
     unsigned least = UINT32_MAX;
     const char *nearest = "";
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strncmp(name, others[i], strlen(others[i])) == 0)
-            return;
+            return true;
     for (int i = 0; i < MR_SETTING_COUNT; i++) {
         unsigned far = distance(name, rows[i].name);
         if (far == 0)
-            return;
+            return true;
         if (far < least) {
             least = far;
             nearest = rows[i].name;
         }
     }
-    mr_log(MR_LOG_WARN, "%s is no setting, and does nothing; %s%s%s'millrace env' lists them all", name,
-           least <= 6 ? "did you mean " : "", least <= 6 ? nearest : "", least <= 6 ? "? " : "");
+    snprintf(out, room, "%s is no setting, and does nothing; %s%s%s'millrace env' lists them all", name,
+             least <= 6 ? "did you mean " : "", least <= 6 ? nearest : "", least <= 6 ? "? " : "");
+    return false;
 }
 
-void mr_settings_check(void)
+void mr_settings_faults(void (*say)(void *context, const char *sentence), void *context)
 {
+    char text[SENTENCE];
     for (char **variable = environ; variable && *variable; variable++) {
         char name[64];
         size_t length = strcspn(*variable, "=");
@@ -230,11 +210,106 @@ void mr_settings_check(void)
             continue;
         memcpy(name, *variable, length);
         name[length] = '\0';
-        check_name(name);
+        if (!is_name_good(name, text, sizeof text))
+            say(context, text);
     }
     for (int i = 0; i < MR_SETTING_COUNT; i++) {
         const char *fault = fault_of((enum mr_setting)i);
-        if (fault)
-            complain((enum mr_setting)i, fault);
+        if (!fault)
+            continue;
+        is_news((enum mr_setting)i);
+        explain((enum mr_setting)i, fault, text, sizeof text);
+        say(context, text);
     }
+}
+
+static void add_sentence(void *context, const char *sentence)
+{
+    uint32_t *mark = context;
+    *mark += add_to_mark(MARK_OF_NOTHING, sentence); /* in any order: a shell may change it */
+}
+
+static void log_sentence(void *context, const char *sentence)
+{
+    (void)context;
+    mr_log(MR_LOG_WARN, "%s", sentence);
+}
+
+/* The mark of all that is wrong, as text; "" if nothing is. */
+static void mark_faults(char out[16])
+{
+    uint32_t mark = MARK_OF_NOTHING;
+    *out = '\0';
+    mr_settings_faults(add_sentence, &mark);
+    if (mark != MARK_OF_NOTHING)
+        snprintf(out, 16, "%08x", mark);
+}
+
+/* Whether the command that started this program has said the same. */
+static bool is_said(const char *mark)
+{
+    const char *said = getenv(said_by_command);
+    return said && strcmp(said, mark) == 0;
+}
+
+void mr_settings_check(void)
+{
+    char mark[16];
+    mark_faults(mark);
+    if (*mark && !is_said(mark))
+        mr_settings_faults(log_sentence, NULL);
+}
+
+void mr_settings_check_for_programs(void)
+{
+    char mark[16];
+    mr_settings_check();
+    mark_faults(mark);
+    if (*mark)
+        setenv(said_by_command, mark, 1);
+}
+
+/* ---- readers ---- */
+
+const char *mr_setting_in_force(enum mr_setting setting)
+{
+    const char *fault = fault_of(setting);
+    char text[SENTENCE], mark[16];
+    if (!fault)
+        return mr_setting_text(setting);
+    if (is_news(setting) && (mark_faults(mark), !is_said(mark))) {
+        explain(setting, fault, text, sizeof text);
+        mr_log(MR_LOG_WARN, "%s", text);
+    }
+    return rows[setting].initial;
+}
+
+uint64_t mr_setting_number(enum mr_setting setting, uint64_t fallback)
+{
+    uint64_t value;
+    return parse_number(mr_setting_in_force(setting), &value) ? value : fallback;
+}
+
+unsigned mr_setting_devices(void)
+{
+    return (unsigned)mr_setting_number(MR_SETTING_DEVICES, 1);
+}
+
+bool mr_setting_on(enum mr_setting setting)
+{
+    return is_yes(mr_setting_in_force(setting));
+}
+
+bool mr_setting_cache_folder(char *out, size_t room)
+{
+    const char *wanted = mr_setting_text(MR_SETTING_CACHE_DIR), *base = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
+    int length = -1;
+    if (*wanted)
+        length = snprintf(out, room, "%s", wanted);
+    else if (base && *base == '/')
+        length = snprintf(out, room, "%s/millrace", base);
+    else if (home && *home == '/')
+        length = snprintf(out, room, "%s/.cache/millrace", home);
+    return length >= 0 && (size_t)length < room;
 }

@@ -26,12 +26,20 @@ struct mr_setting_row {
     const char *help;    /* one sentence */
 };
 
-/* Says in the log, at level warn, what is wrong with the environment's MILLRACE_* variables: names that don't exist,
- * with the nearest one that does; values that can't be understood. What was said once is not said again when the
- * setting is read. Called when a library sets itself up, or a command begins, behind mr_log_setup. */
+/* Gives `say` a sentence for each thing that is wrong with the environment's MILLRACE_* variables: a name that does not
+ * exist, with the nearest one that does; a value that can't be understood. */
+void mr_settings_faults(void (*say)(void *context, const char *sentence), void *context);
+
+/* Says all that in the log, at level warn, unless the command that started this program has said it. What was said
+ * once is not said again when the setting is read. Called when a library sets itself up, behind mr_log_setup. */
 void mr_settings_check(void);
 
-/* What a setting comes to: the environment's text if it can be understood, else the default's. As mr_setting_text. */
+/* As mr_settings_check, for a command: the environment gets a note of what was said, so that the programs which the
+ * command starts don't repeat it. No other thread may run. */
+void mr_settings_check_for_programs(void);
+
+/* What a setting comes to: the environment's text if it can be understood, else the default's, and the log says so
+ * once. As mr_setting_text. */
 const char *mr_setting_in_force(enum mr_setting setting);
 
 /* The table's row. */

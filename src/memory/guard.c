@@ -18,11 +18,7 @@ size_t mr_guard_alignment;
 void mr_guard_init(void)
 {
     uint64_t value = mr_setting_number(MR_SETTING_GUARD, 0);
-    mr_guard_alignment = 0;
-    if (value > ALIGNMENT || (value & (value - 1)))
-        mr_log(MR_LOG_WARN, "MILLRACE_GUARD is 0, 1, or an alignment: a power of two up to %zu; taken as 1", ALIGNMENT);
-    if (value)
-        mr_guard_alignment = value == 1 || value > ALIGNMENT || (value & (value - 1)) ? ALIGNMENT : (size_t)value;
+    mr_guard_alignment = value == 1 ? ALIGNMENT : (size_t)value;
 }
 
 size_t mr_guard_gap(size_t size, size_t space, size_t others)

@@ -87,20 +87,13 @@ static const struct mr_capability *automatic_capability(void)
 
 static const struct mr_capability *chosen_capability(void)
 {
-    unsigned major, minor;
-    char rest;
-    const char *text = mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY);
-    if (strcmp(text, "auto") == 0)
+    unsigned major = 0, minor = 0;
+    const char *text = mr_setting_in_force(MR_SETTING_COMPUTE_CAPABILITY);
+    if (sscanf(text, "%u.%u", &major, &minor) != 2)
         return automatic_capability();
-    if (sscanf(text, "%u.%u%c", &major, &minor, &rest) == 2) {
-        const struct mr_capability *found = find_capability(major, minor);
-        if (found)
-            return found;
-    }
-    mr_log(MR_LOG_WARN,
-           "MILLRACE_COMPUTE_CAPABILITY='%s' is neither auto nor a compute capability from 5.0 to 12.1; 8.0 is used",
-           text);
-    return find_capability(8, 0);
+    const struct mr_capability *found = find_capability(major, minor);
+    assert(found); /* the setting takes no others */
+    return found;
 }
 
 /* Which of the machine's `count` devices the program sees. */
@@ -154,7 +147,7 @@ CUresult mr_devices_setup(void)
         device->capability = capability;
         device->capability_major = capability->major;
         device->capability_minor = capability->minor;
-        device->capability_is_ours = strcmp(mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY), "auto") == 0;
+        device->capability_is_ours = strcmp(mr_setting_in_force(MR_SETTING_COMPUTE_CAPABILITY), "auto") == 0;
         device->multiprocessors = machine.processors;
         device->clock_khz = machine.clock_khz;
         device->total_memory = memory;

@@ -100,6 +100,63 @@ static void switches(void **state)
     assert_non_null(strstr(news(), "MILLRACE_CACHE='perhaps'"));
 }
 
+static void choices(void **state)
+{
+    (void)state;
+    news();
+    static const struct {
+        enum mr_setting setting;
+        const char *good, *bad;
+    } all[] = {
+        {MR_SETTING_COMPUTE_CAPABILITY, "12.1", "4.0"},
+        {MR_SETTING_COMPUTE_CAPABILITY, "auto", "8"},
+        {MR_SETTING_DRIVER_VERSION, "13.9", "12.9"},
+        {MR_SETTING_GUARD, "512", "1024"},
+        {MR_SETTING_GUARD, "2", "3"},
+        {MR_SETTING_PERF, "jitdump", "Map"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct mr_setting_row *row = mr_setting_describe(all[i].setting);
+        setenv(row->name, all[i].good, 1);
+        assert_string_equal(mr_setting_in_force(all[i].setting), all[i].good);
+        assert_string_equal(news(), "");
+        setenv(row->name, all[i].bad, 1);
+        assert_string_equal(mr_setting_in_force(all[i].setting), row->initial);
+        assert_non_null(strstr(news(), row->name));
+        unsetenv(row->name);
+    }
+}
+
+/* What a command has said is not said again, in a program that it starts, unless something else is wrong there. */
+static void said_once(void **state)
+{
+    (void)state;
+    unsetenv("MILLRACE_CACHE");
+    unsetenv("MILLRACE_MEMORY");
+    setenv("MILLRACE_DEVICE", "2", 1);
+    mr_settings_check();
+    assert_non_null(strstr(news(), "did you mean MILLRACE_DEVICES?"));
+    assert_null(getenv("MILLRACE_SAID"));
+    mr_settings_check_for_programs();
+    assert_non_null(strstr(news(), "MILLRACE_DEVICE is no setting"));
+    mr_settings_check();
+    assert_string_equal(news(), "");
+    setenv("MILLRACE_CHAOS", "much", 1);
+    mr_settings_check();
+    assert_non_null(strstr(news(), "MILLRACE_CHAOS='much' is not a number"));
+    mr_settings_check_for_programs();
+    news();
+    setenv("MILLRACE_CHAOS", "more", 1);
+    assert_int_equal(mr_setting_number(MR_SETTING_CHAOS, 3), 3);
+    assert_non_null(strstr(news(), "MILLRACE_CHAOS='more' is not a number"));
+    unsetenv("MILLRACE_CHAOS");
+    unsetenv("MILLRACE_DEVICE");
+    unsetenv("MILLRACE_SAID");
+    mr_settings_check_for_programs();
+    assert_string_equal(news(), "");
+    assert_null(getenv("MILLRACE_SAID"));
+}
+
 static void the_cache_has_a_folder(void **state)
 {
     (void)state;
@@ -155,8 +212,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_is_whole),     cmocka_unit_test(numbers),         cmocka_unit_test(switches),
-        cmocka_unit_test(the_cache_has_a_folder), cmocka_unit_test(devices_are_few),
+        cmocka_unit_test(every_row_is_whole), cmocka_unit_test(numbers),
+        cmocka_unit_test(switches),           cmocka_unit_test(the_cache_has_a_folder),
+        cmocka_unit_test(devices_are_few),    cmocka_unit_test(choices),
+        cmocka_unit_test(said_once),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -122,7 +122,7 @@ class Calls(unittest.TestCase):
         for wrong in "12.9", "13.10", "13.4x", "13":
             lines, said = self.log_of([sys.executable, "-c", SAY_VERSION, LIBCUDA], MILLRACE_DRIVER_VERSION=wrong)
             self.assertEqual(said, "13000 0 1\n")
-            self.assertEqual(lines, [f"millrace: warn: MILLRACE_DRIVER_VERSION='{wrong}' is not a version from 13.0 to 13.9; 13.0 is used"])
+            self.assertEqual(lines, [f"millrace: warn: MILLRACE_DRIVER_VERSION='{wrong}' is not a version from 13.0 to 13.9; the default is used: 13.0"])
 
     def test_machine_code_for_a_newer_driver(self):
         for words, driver, hint in (("Cuda compilation tools, release 13.4, V13.4.7", "", "13.4"), ("Cuda compilation tools, release 13.4", "13.4", ""),

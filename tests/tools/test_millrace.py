@@ -101,6 +101,26 @@ class Run(unittest.TestCase):
         self.assertEqual(done.returncode, 127)
         self.assertIn("/nonexistent/program", done.stderr)
 
+    def test_wrong_settings_are_told(self):
+        """Of a program that never loads the driver, and once of one that does. What the program changes is told anew."""
+        wanted = ["MILLRACE_LOGG is no setting, and does nothing; did you mean MILLRACE_LOG? 'millrace env' lists them all",
+                  "MILLRACE_COMPUTE_CAPABILITY='4.0' is neither auto nor a compute capability from 5.0 to 12.1; the default is used: auto",
+                  "MILLRACE_GUARD='7' is not 0, 1, or an alignment (a power of two up to 512); the default is used: 0",
+                  "MILLRACE_WORKERS='many' is not a number; the default is used"]
+        wrong = {"MILLRACE_LOGG": "x", "MILLRACE_WORKERS": "many", "MILLRACE_COMPUTE_CAPABILITY": "4.0", "MILLRACE_GUARD": "7", "MILLRACE_LOG": None, "MILLRACE_LOG_FILE": None}
+        driver = [str(MILLRACE.parent / "millrace-commands"), "info"]  # loads the driver, as any program
+        for words in (["true"], driver, ["sh", "-c", '"$@"; "$@"', "sh", *driver]):
+            self.assertEqual(sorted(millrace("run", "--", *words, **wrong).stderr.splitlines()), sorted(f"millrace: warn: {line}" for line in wanted), words)
+        done = millrace("run", "--", "env", "MILLRACE_WORKERS=2", "MILLRACE_STALL=soon", *driver, **wrong)
+        self.assertEqual(done.stderr.count("MILLRACE_WORKERS"), 1)
+        self.assertEqual(done.stderr.count("MILLRACE_STALL='soon' is not a number"), 1)
+        self.assertEqual(done.stderr.count("MILLRACE_LOGG is no setting"), 2)
+        for words in (["env"], ["info"], ["smi"]):
+            self.assertEqual(len(millrace(*words, **wrong).stderr.splitlines()), len(wanted), words)
+        self.assertEqual(millrace("run", "--", *driver, **{**wrong, "MILLRACE_LOG": "off"}).stderr, "")
+        self.assertEqual(millrace("run", "--log", "error", "--", "true", **wrong).stderr, "")
+        self.assertEqual(millrace("run", "--", "true", MILLRACE_LOG=None).stderr, "")
+
     def test_nothing_to_run(self):
         self.assertEqual(millrace("run").returncode, 2)
         self.assertEqual(millrace("run", "--").returncode, 2)
@@ -134,6 +154,12 @@ class Info(unittest.TestCase):
         self.assertIn("warp_size", done.stdout)
         self.assertRegex(done.stdout, r"driver_version +CUDA 13\.0\n")
         self.assertRegex(done.stdout, r"shared_memory_per_block +49152 \(48 KiB\)\n")
+
+    def test_settings_in_force(self):
+        wrong = {"MILLRACE_COMPUTE_CAPABILITY": "4.0", "MILLRACE_DRIVER_VERSION": "12.9", "MILLRACE_GUARD": "7", "MILLRACE_WORKERS": "3"}
+        document = json.loads(millrace("info", "--json", **wrong).stdout)
+        shown = [document["settings"][name] for name in wrong]
+        self.assertEqual((shown, document["driver_version"]), (["auto", "13.0", "0", "3"], 13000))
 
     def test_bad_argument(self):
         self.assertEqual(millrace("info", "--yaml").returncode, 2)
@@ -172,7 +198,7 @@ class Doctor(unittest.TestCase):
         findings, _ = self.ask()
         self.assertEqual(findings["kernel"], [("ok", "a kernel was compiled and ran")])
         self.assertEqual(findings["driver"][0][0], "ok")
-        self.assertEqual({"driver", "wheels", "parts", "compiler", "processor", "memory", "limits", "sandbox", "cache", "kernel"}, set(findings))
+        self.assertEqual({"driver", "wheels", "parts", "compiler", "processor", "memory", "limits", "sandbox", "cache", "settings", "kernel"}, set(findings))
         self.assertIn("nothing is wrong" if self.ask()[1] == 0 else "wrong", millrace("doctor").stdout)
 
     def test_another_driver_first(self):
@@ -221,6 +247,16 @@ class Doctor(unittest.TestCase):
         (self.path / "file").touch()
         findings, status = self.ask(MILLRACE_CACHE_DIR=str(self.path / "file/cache"))
         self.assertEqual((findings["cache"][0][0], status), ("wrong", 1))
+
+        findings, status = self.ask(MILLRACE_CACHE_DIR="/proc/no/cache")  # where nobody can make a file, though root may write
+        self.assertEqual((findings["cache"][0][0], status), ("wrong", 1))
+
+    def test_settings(self):
+        self.assertEqual(self.ask()[0]["settings"][0][0], "ok")
+        findings, status = self.ask(MILLRACE_CASH="off", MILLRACE_REDIRECT="perhaps", MILLRACE_STALL="soon")
+        self.assertEqual(([verdict for verdict, _ in findings["settings"]], status), (["wrong"] * 3, 1))
+        for wanted in ("did you mean MILLRACE_CACHE?", "MILLRACE_REDIRECT='perhaps' is neither on nor off", "MILLRACE_STALL='soon' is not a number"):
+            self.assertEqual(len([text for _, text in findings["settings"] if wanted in text]), 1, findings["settings"])
 
     def test_limits(self):
         for limit, words in ((resource.RLIMIT_NOFILE, "200 files"), (resource.RLIMIT_STACK, "512 KiB")):

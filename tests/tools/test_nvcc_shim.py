@@ -627,12 +627,30 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         return shim, number, reader
 
     def test_nothing_stays_when_it_is_ended(self):
-        for end in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for name in ("TERM", "INT", "HUP", "QUIT", "PIPE", "ALRM", "XCPU", "USR1"):
+            end = signal.Signals["SIG" + name]
             shim, _, reader = self.start_one_that_waits()
             shim.send_signal(end)
             self.assertEqual(shim.wait(60), -end)
             self.assertEqual(reader.read(), "")  # the compiler is gone, too
             self.assertEqual(list((self.path / "temporary").iterdir()), [])
+
+    def test_nothing_stays_when_nobody_reads(self):
+        """A reader of its messages that goes away, such as head."""
+        temporary = self.path / "temporary"
+        temporary.mkdir()
+        ours, theirs = os.pipe()
+        os.close(ours)
+        shim = subprocess.Popen([NVCC, "-v", "--cubin", "kernel.cu"], cwd=self.path, env={**os.environ, "TMPDIR": str(temporary)}, stderr=theirs)
+        os.close(theirs)
+        self.assertEqual(shim.wait(120), -signal.SIGPIPE)
+        self.assertEqual(list(temporary.iterdir()), [])
+
+    def test_output_that_can_not_be_written(self):
+        for words in (["--version"], ["--help"], ["--list-gpu-arch"], ["--list-gpu-code"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([NVCC, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+            self.assertEqual((done.returncode, done.stderr), (1, "nvcc (Millrace): error: cannot write to standard output: No space left on device\n"))
 
     def test_what_a_killed_one_left_goes_later(self):
         shim, compiler, _ = self.start_one_that_waits()

@@ -65,6 +65,11 @@ class Shim(unittest.TestCase):
             self.assertIn("Millrace", text)
         self.assertIn("Usage: ptxas", self.good("--help").stdout)
 
+    def test_output_that_can_not_be_written(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([PTXAS, "--version"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (255, "ptxas (Millrace): error: cannot write to standard output: No space left on device\n"))
+
     def test_as_compilers_call(self):
         text = PRODUCT.encode() + b"\0"
         for line in ("product.ptx -o out", "-lineinfo -v --regAllocOptLevel=2 --gpu-name=sm_80 product.ptx -o out", "-g --opt-level 0 -arch sm_89 -o out product.ptx",

@@ -18,7 +18,8 @@ static const char usage[] =
     "Usage: millrace doctor [--json]\n"
     "\n"
     "Looks for what commonly goes wrong: another driver or NVIDIA's packages before Millrace's, no clang, a cache that\n"
-    "can't be written, an old processor, too little memory, limits and sandboxes. Says how to mend what it finds.\n"
+    "can't be written, an old processor, too little memory, limits, sandboxes, settings that are none. Says how to mend\n"
+    "what it finds.\n"
     "\n"
     "The exit status is 1 if something is wrong, and 0 if all is well or there are notes alone.\n";
 
@@ -182,6 +183,7 @@ int tool_doctor(int argc, char **argv)
     if (!tool_find_paths(&paths))
         return 1;
     doctor.findings = cJSON_CreateArray();
+    doctor_look_at_settings(&doctor); /* first: what it tells is not logged as well */
     doctor_look_at_drivers(&doctor, &paths);
     doctor_look_at_wheels(&doctor, &paths);
     doctor_look_at_parts(&doctor, &paths);

@@ -4,7 +4,8 @@
  *
  *   doctor.c         the command: findings, how they are printed, a kernel as a trial
  *   doctor_finds.c   what programs would find: drivers, NVIDIA's packages, compilers, libraries
- *   doctor_limits.c  the machine and its limits: processor, memory, rlimits, what a sandbox forbids, the cache */
+ *   doctor_limits.c  the machine and its limits: processor, memory, rlimits, what a sandbox forbids, the cache,
+ *                    settings */
 #ifndef MILLRACE_DOCTOR_H
 #define MILLRACE_DOCTOR_H
 
@@ -38,5 +39,6 @@ void doctor_look_at_machine(struct doctor *doctor);
 void doctor_look_at_limits(struct doctor *doctor);
 void doctor_look_at_sandbox(struct doctor *doctor);
 void doctor_look_at_cache(struct doctor *doctor);
+void doctor_look_at_settings(struct doctor *doctor);
 
 #endif

@@ -335,12 +335,35 @@ void doctor_look_at_cache(struct doctor *doctor)
     snprintf(parent, sizeof parent, "%s", path);
     while (*parent && access(parent, F_OK) != 0 && strrchr(parent, '/'))
         *strrchr(parent, '/') = '\0';
-    struct stat status;
-    bool possible = stat(*parent ? parent : "/", &status) == 0 && S_ISDIR(status.st_mode) &&
-                    access(*parent ? parent : "/", W_OK) == 0;
+    int above = open(*parent ? parent : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool possible = above >= 0 && try_to_write(above) == 0;
+    if (above >= 0)
+        close(above);
     if (possible)
         doctor_say(doctor, DOCTOR_GOOD, "cache", NULL, "none yet; it will be in %s", path);
     else
         doctor_say(doctor, DOCTOR_WRONG, "cache", "make the folder yours, or name another in MILLRACE_CACHE_DIR",
                    "%s can't be made: kernels are compiled again and again", path);
+}
+
+/* --- Settings ------------------------------------------------------------------------- */
+
+struct settings_found {
+    struct doctor *doctor;
+    bool any;
+};
+
+static void say_of_setting(void *context, const char *sentence)
+{
+    struct settings_found *found = context;
+    found->any = true;
+    doctor_say(found->doctor, DOCTOR_WRONG, "settings", "unset it, or see `millrace env`", "%s", sentence);
+}
+
+void doctor_look_at_settings(struct doctor *doctor)
+{
+    struct settings_found found = {.doctor = doctor};
+    mr_settings_faults(say_of_setting, &found);
+    if (!found.any)
+        doctor_say(doctor, DOCTOR_GOOD, "settings", NULL, "all variables MILLRACE_* that are set are settings");
 }

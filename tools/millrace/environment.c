@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/settings.h"
 #include "millrace.h"
 
@@ -134,6 +135,12 @@ bool tool_environment(const char *command)
         return true;
     fprintf(stderr, "millrace %s: out of memory\n", command);
     return false;
+}
+
+void tool_check_settings(void)
+{
+    mr_log_setup();
+    mr_settings_check_for_programs();
 }
 
 int tool_start(const char *command, char **argv)

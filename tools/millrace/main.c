@@ -68,5 +68,7 @@ int main(int argc, char **argv)
         puts("millrace " MR_VERSION " (CUDA driver API 13.0)");
         return tool_end(0);
     }
+    if (strcmp(argv[1], "doctor") != 0) /* which has a topic for that */
+        tool_check_settings();
     return start_commands(argv);
 }

@@ -31,6 +31,9 @@ bool tool_find_paths(struct tool_paths *paths);
  * `millrace command`: 1 is then the exit status. */
 bool tool_environment(const char *command);
 
+/* Says what is wrong with the settings in the environment: before a program starts, which may never load the driver. */
+void tool_check_settings(void);
+
 /* Puts `folder` before what the variable, a list with colons between, holds. False: out of memory. */
 bool tool_put_first(const char *variable, const char *folder);
 

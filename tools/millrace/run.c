@@ -56,6 +56,7 @@ int tool_run(int argc, char **argv)
         fputs("millrace run: name the program to run, as in 'millrace run -- ./program'\n", stderr);
         return 2;
     }
+    tool_check_settings();
     if (!tool_environment("run"))
         return 1;
     return tool_start("run", argv);

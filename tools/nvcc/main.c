@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The nvcc shim and `millrace cc`: from a request to the steps that fulfil it. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "shim.h"
 
 static const char version[] =
@@ -138,21 +140,31 @@ static bool check(const struct request *request)
     return true;
 }
 
+/* What was printed must have arrived: a full disk is a failure. The exit status. */
+static int end_of_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    fprintf(stderr, "nvcc (Millrace): error: cannot write to standard output: %s\n", strerror(errno));
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     static struct request request = {.phase = PHASE_LINK}; /* and what it holds: as long as the process */
     struct places places;
     char program[PATH_MAX];
     mr_log_setup();
+    mr_settings_check();
     if (!request_parse(&request, argc, argv))
         return 1;
     if (request.phase == PHASE_VERSION || request.phase == PHASE_HELP) {
         fputs(request.phase == PHASE_VERSION ? version : usage, stdout);
-        return 0;
+        return end_of_output();
     }
     if (request.phase == PHASE_ARCHITECTURES) {
         targets_list(&request);
-        return 0;
+        return end_of_output();
     }
     if (!places_find(&places))
         return 1;

@@ -152,7 +152,9 @@ static void clean_environment(void)
         unsetenv(dropped[i]);
 }
 
-static const int ends_by[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+/* All that end a process by their default and may be caught, except those of faults in this program. */
+static const int ends_by[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,  SIGALRM,
+                              SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM};
 enum { ENDING = sizeof ends_by / sizeof *ends_by };
 
 /* Clang removes what it has written so far when it is ended by a signal; a program that --run has started hears the

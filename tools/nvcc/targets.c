@@ -35,7 +35,7 @@ static bool read_target(struct request *request, const char *value, unsigned *ca
     *made = true;
     request->assembles |= strncmp(value, "sm_", 3) == 0 || strcmp(value, "native") == 0;
     if (strcmp(value, "native") == 0) {
-        const char *text = mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY);
+        const char *text = mr_setting_in_force(MR_SETTING_COMPUTE_CAPABILITY);
         *capability = strcmp(text, "auto") == 0 ? 80 : (unsigned)(strtod(text, NULL) * 10 + 0.5);
         return true;
     }

@@ -95,5 +95,5 @@ int main(int argc, char **argv)
         good = assemble(&request);
     mr_words_clear(&request.entries);
     mr_words_clear(&request.words);
-    return good ? 0 : FAILED;
+    return toolkit_end(good ? 0 : FAILED, FAILED);
 }

@@ -264,5 +264,5 @@ int main(int argc, char **argv)
     if (argc > 1 && (strcmp(argv[1], "dmon") == 0 || strcmp(argv[1], "pmon") == 0))
         return smi_monitor(argv[1][0] == 'p', argc - 2, argv + 2);
     int done = read_options(argc, argv, &options);
-    return done >= 0 ? done : run(&options);
+    return done < 0 ? run(&options) : fflush(stdout) == 0 ? done : 1;
 }
