@@ -118,12 +118,34 @@ static void recorded()
 /* The same by an event of another process, none of which takes the time. */
 static const char *handle_text;
 
+/* Runs the case `name` in a process of its own, which is given the bytes as handle_text. */
+static void run_elsewhere(const char *name, const void *bytes, size_t size)
+{
+    char text[257];
+    for (size_t i = 0; i < size; i++)
+        std::snprintf(text + 2 * i, 3, "%02x", static_cast<const unsigned char *>(bytes)[i]);
+    pid_t child = fork();
+    if (child == 0) {
+        std::freopen("/dev/null", "w", stdout);
+        execl("/proc/self/exe", "order_cases", name, mended ? "mended" : "lacking", text, nullptr);
+        _exit(3);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) != child);
+    CHECK(status);
+}
+
+static void take_bytes(void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        std::sscanf(handle_text + 2 * i, "%2hhx", static_cast<unsigned char *>(bytes) + i);
+}
+
 static void opened()
 {
     cudaIpcEventHandle_t handle;
     cudaEvent_t event;
-    for (size_t i = 0; i < sizeof handle; i++)
-        std::sscanf(handle_text + 2 * i, "%2hhx", reinterpret_cast<unsigned char *>(&handle) + i);
+    take_bytes(&handle, sizeof handle);
     CHECK(cudaIpcOpenEventHandle(&event, handle));
     launch(false, one, fill, a, 1);
     CHECK(cudaEventRecord(event, one));
@@ -134,20 +156,9 @@ static void lent()
 {
     cudaIpcEventHandle_t handle;
     cudaEvent_t event;
-    char text[2 * sizeof handle + 1];
     CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventInterprocess));
     CHECK(cudaIpcGetEventHandle(&handle, event));
-    for (size_t i = 0; i < sizeof handle; i++)
-        std::snprintf(text + 2 * i, 3, "%02x", reinterpret_cast<unsigned char *>(&handle)[i]);
-    pid_t child = fork();
-    if (child == 0) {
-        std::freopen("/dev/null", "w", stdout);
-        execl("/proc/self/exe", "order_cases", "opened", mended ? "mended" : "lacking", text, nullptr);
-        _exit(3);
-    }
-    int status = -1;
-    CHECK(waitpid(child, &status, 0) != child);
-    CHECK(status);
+    run_elsewhere("opened", &handle, sizeof handle);
 }
 
 /* So does a wait for another stream that has waited for the first one; a wait for anything else doesn't, not even one
@@ -367,6 +378,110 @@ static void graph_event_set()
     waits_never<<<1, COUNT, 0, one>>>(b, a);
 }
 
+/* A buffer of a pool that is shared, and how others come to it. */
+struct shared {
+    CUmemPoolPtrExportData data;
+    int descriptor;
+};
+
+static int *new_shared(shared *how)
+{
+    CUmemPoolProps props = {};
+    CUmemoryPool pool;
+    CUdeviceptr address;
+    props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CHECK(cuMemPoolCreate(&pool, &props));
+    CHECK(cuMemPoolExportToShareableHandle(&how->descriptor, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CHECK(cuMemAllocFromPoolAsync(&address, COUNT * sizeof(int), pool, one));
+    CHECK(cuMemsetD32Async(address, 0, COUNT, one));
+    CHECK(cudaStreamSynchronize(one));
+    CHECK(cuMemPoolExportPointer(&how->data, address));
+    return reinterpret_cast<int *>(address);
+}
+
+static int *import(const shared &how)
+{
+    CUmemPoolPtrExportData data = how.data;
+    CUmemoryPool pool;
+    CUdeviceptr address;
+    CHECK(cuMemPoolImportFromShareableHandle(&pool, reinterpret_cast<void *>(static_cast<intptr_t>(how.descriptor)), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CHECK(cuMemPoolImportPointer(&address, pool, &data));
+    return reinterpret_cast<int *>(address);
+}
+
+/* Stream one writes at one address, stream two reads at another one, where the same memory is. The first address goes
+ * in between, if it is to. */
+static void through(int *first, int *second, bool goes)
+{
+    cudaEvent_t event;
+    CHECK(cudaEventCreate(&event));
+    CHECK(first == second);
+    fill<<<1, COUNT, 0, one>>>(first, 1);
+    CHECK(cudaEventRecord(event, one));
+    if (goes)
+        CHECK(cudaFreeAsync(first, one));
+    if (mended)
+        CHECK(cudaStreamWaitEvent(two, event));
+    waits_never<<<1, COUNT, 0, two>>>(b, second);
+}
+
+/* A process imports its own memory. */
+static void exported_here()
+{
+    shared how;
+    int *here = new_shared(&how);
+    through(here, import(how), false);
+}
+
+/* A process imports another one's memory twice. */
+static void imports_twice()
+{
+    shared how;
+    take_bytes(&how, sizeof how);
+    int *first = import(how);
+    through(first, import(how), false);
+}
+
+static void imports_and_frees()
+{
+    shared how;
+    take_bytes(&how, sizeof how);
+    int *first = import(how);
+    through(first, import(how), true);
+}
+
+static void imported_twice()
+{
+    shared how;
+    new_shared(&how);
+    run_elsewhere("imports_twice", &how, sizeof how);
+}
+
+static void imported_and_freed()
+{
+    shared how;
+    new_shared(&how);
+    run_elsewhere("imports_and_frees", &how, sizeof how);
+}
+
+/* A pointer is imported twice by one pool: that is one import, which one free ends. What comes later is another one. */
+static void imported_again()
+{
+    shared how;
+    int *here = new_shared(&how);
+    CUmemoryPool pool;
+    CUdeviceptr first, second, third;
+    CHECK(cuMemPoolImportFromShareableHandle(&pool, reinterpret_cast<void *>(static_cast<intptr_t>(how.descriptor)), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CHECK(cuMemPoolImportPointer(&first, pool, &how.data));
+    CHECK(cuMemPoolImportPointer(&second, pool, &how.data));
+    CHECK(first != second);
+    CHECK(cuMemFree(first));
+    CHECK(cuMemPoolImportPointer(&third, pool, &how.data));
+    through(here, reinterpret_cast<int *>(third), false);
+}
+
 static void until_set(volatile int *flag)
 {
     while (*flag == 0)
@@ -471,7 +586,8 @@ int main(int count, char **words)
                  {"graph_writes", graph_writes}, {"graph_event", graph_event},
                  {"told_by_kernel", told_by_kernel}, {"told_by_stream", told_by_stream}, {"told_by_both", told_by_both},
                  {"graph_value_set", graph_value_set}, {"graph_params_set", graph_params_set},
-                 {"graph_updated", graph_updated}, {"graph_event_set", graph_event_set}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}};
+                 {"graph_updated", graph_updated}, {"graph_event_set", graph_event_set}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}, {"exported_here", exported_here}, {"imports_twice", imports_twice},
+                 {"imports_and_frees", imports_and_frees}, {"imported_twice", imported_twice}, {"imported_and_freed", imported_and_freed}, {"imported_again", imported_again}};
     mended = count > 2 && std::strcmp(words[2], "mended") == 0;
     handle_text = count > 3 ? words[3] : nullptr;
     CHECK(cudaMalloc(&a, COUNT * sizeof(int)));

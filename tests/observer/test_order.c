@@ -78,28 +78,8 @@ bool obs_generation_ended(struct obs_operation *operation, uintptr_t base)
     return true;
 }
 
-void obs_mapping_created(struct obs_operation *made, uint64_t handle, size_t size)
-{
-    obs_generation_made(made, MR_ALLOCATION_MAPPED, (uintptr_t)handle, size);
-}
-
-void obs_mapping_released(uint64_t handle)
-{
-    (void)handle;
-}
-
-void obs_mapping_mapped(struct obs_operation *mapped, uint64_t handle, uintptr_t base, size_t size, size_t offset)
-{
-    (void)handle;
-    (void)offset;
-    obs_generation_made(mapped, MR_ALLOCATION_MAPPED, base, size);
-}
-
-void obs_mapping_unmapped(struct obs_operation *unmapped, uintptr_t base, size_t size)
-{
-    (void)size;
-    obs_generation_ended(unmapped, base);
-}
+/* Memory that lies at several addresses: here each address counts by itself. */
+#include "memory_once.h"
 
 /* The driver. A stream's handle is its number; even ones are non-blocking. */
 static CUresult stream_id(CUstream stream, unsigned long long *id)

@@ -38,6 +38,10 @@ CASES = {
     "value_of_kernel": [("fill", "writes", "waits_never", "reads", "make stream")],
     "value_of_host": [("fill", "writes", "waits_never", "reads", "make stream")],
     "value_chain": [("fill", "writes", "waits_never", "reads", "make stream")],
+    "exported_here": [("waits_never", "reads", "fill", "writes", "make stream")],
+    "imported_twice": [("waits_never", "reads", "fill", "writes", "make stream")],
+    "imported_and_freed": [("waits_never", "reads", "fill", "writes", "make stream")],
+    "imported_again": [("waits_never", "reads", "fill", "writes", "make stream")],
 }
 # The same of programs in which the host waits for a word in memory. It is seen in code that was compiled for it.
 TALKS = {

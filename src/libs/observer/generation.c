@@ -307,9 +307,10 @@ void obs_generation_fill(struct obs_operation *made, enum mr_allocation_kind kin
     }
 }
 
-uint64_t obs_generation_alias(struct obs_operation *made, uintptr_t base, size_t size, uintptr_t target)
+uint64_t obs_generation_alias(struct obs_operation *made, enum mr_allocation_kind kind, uintptr_t base, size_t size,
+                              uintptr_t target)
 {
-    return make(made, MR_ALLOCATION_MAPPED, base, size, &target);
+    return make(made, kind, base, size, &target);
 }
 
 /* With the lock held: the spans of those aside that meet the range; NULL: none, or memory is short. The caller frees.

@@ -13,8 +13,9 @@
  * Addresses. Device, pool, pinned, managed, module and graph memory lies where the program sees it. An array has no
  * address: the driver tells of it at one above OBS_ARRAYS. No two arrays have the same, so none comes in another's
  * place. If no call is known to have made it, its generation is made when it is first looked up. Memory that can be
- * mapped at several places (cuMemCreate) has a made-up range as well, and each mapping is an alias of a part of it:
- * what is touched through one alias is compared with what is touched through the others.
+ * mapped at several places (cuMemCreate), or imported at several (shares.h), has a made-up range as well, and each
+ * mapping is an alias of a part of it: what is touched through one alias is compared with what is touched through the
+ * others.
  *
  * Order of calls: obs_generation_made when the call that allocates returns, and before it returns to the program;
  * obs_generation_ended before the driver is asked to free. So memory that is handed out again has always been ended.
@@ -50,8 +51,9 @@ uint64_t obs_generation_made(struct obs_operation *made, enum mr_allocation_kind
 /* The same for those parts of the range in which nothing is alive. */
 void obs_generation_fill(struct obs_operation *made, enum mr_allocation_kind kind, uintptr_t base, size_t size);
 
-/* Another view of size bytes from `target` on, at `base`; MR_ALLOCATION_MAPPED. `target` lies in a generation. */
-uint64_t obs_generation_alias(struct obs_operation *made, uintptr_t base, size_t size, uintptr_t target);
+/* Another view of size bytes from `target` on, at `base`. `target` lies in a generation. */
+uint64_t obs_generation_alias(struct obs_operation *made, enum mr_allocation_kind kind, uintptr_t base, size_t size,
+                              uintptr_t target);
 
 /* The free of the generation that begins at `base`. Reports uses that `ended` doesn't come after. False: there is none
  * that is alive. */

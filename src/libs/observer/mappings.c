@@ -93,7 +93,7 @@ void obs_mapping_mapped(struct obs_operation *mapped, uint64_t handle, uintptr_t
     }
     if (memory) {
         memory->mappings++;
-        obs_generation_alias(mapped, base, size, memory->range + offset);
+        obs_generation_alias(mapped, MR_ALLOCATION_MAPPED, base, size, memory->range + offset);
     } else {
         obs_generation_made(mapped, MR_ALLOCATION_MAPPED, base, size);
     }

@@ -119,6 +119,8 @@ void obs_allocate_pitch_leave(struct obs_call *call);
 void obs_array_made_leave(struct obs_call *call);
 void obs_register_leave(struct obs_call *call);
 void obs_import_leave(struct obs_call *call);
+void obs_pointer_exported_leave(struct obs_call *call);
+void obs_pointer_imported_leave(struct obs_call *call);
 void obs_global_leave(struct obs_call *call);
 void obs_allocate_async_leave(struct obs_call *call);
 void obs_free_async_enter(struct obs_call *call);

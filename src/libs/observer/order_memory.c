@@ -7,6 +7,7 @@
  * manual promises: it is an edge by luck. */
 #include "libs/observer/mappings.h"
 #include "libs/observer/order_call.h"
+#include "libs/observer/shares.h"
 
 /* The host's operation of a call: it has been done when the call returns. */
 static struct obs_operation *by_host(struct obs_call *call, enum mr_side_what what, uint64_t base, size_t size)
@@ -75,6 +76,27 @@ void obs_import_leave(struct obs_call *call)
         made_by_host(call, (enum mr_allocation_kind)call->family->number, base, size);
 }
 
+void obs_pointer_exported_leave(struct obs_call *call)
+{
+    const struct mr_params_cuMemPoolExportPointer *params = call->call->params;
+    obs_share_exported(params->shareData_out, (uintptr_t)params->ptr);
+}
+
+void obs_pointer_imported_leave(struct obs_call *call)
+{
+    const struct mr_params_cuMemPoolImportPointer *params = call->call->params;
+    CUdeviceptr base;
+    size_t size;
+    if (obs_driver.address_range(&base, &size, *params->ptr_out) != CUDA_SUCCESS)
+        return;
+    struct obs_operation *operation = by_host(call, MR_SIDE_ALLOCATION, base, size);
+    if (!operation)
+        return;
+    if (!obs_share_imported(operation, params->shareData, (uintptr_t)base, size))
+        obs_generation_made(operation, MR_ALLOCATION_IMPORTED, (uintptr_t)base, size);
+    obs_operation_drop(operation);
+}
+
 /* A module's variable is told of when the program asks where it is, and has been there for longer: kernels that were
  * launched before may still use it. */
 void obs_global_leave(struct obs_call *call)
@@ -140,7 +162,9 @@ static bool goes(struct obs_call *call, uint64_t base)
 {
     if (!obs_generation_at((uintptr_t)base, UINT64_MAX, &call->view) || call->view.base != base)
         return false;
-    if (call->view.kind != MR_ALLOCATION_IMPORTED)
+    if (call->view.kind == MR_ALLOCATION_POOL && atomic_load_explicit(&obs_share_exports, memory_order_relaxed) > 0)
+        obs_share_freed((uintptr_t)base);
+    if (call->view.kind != MR_ALLOCATION_IMPORTED || call->view.target)
         return true;
     obs_order_lock();
     bool last = obs_import_closed(base);
@@ -192,7 +216,8 @@ void obs_array_free_enter(struct obs_call *call)
         goes_now(call, base, true);
 }
 
-void obs_free_leave(struct obs_call *call)
+/* The view of a call that frees nothing is zero. */
+static void known_free(struct obs_call *call)
 {
     if (!call->operation)
         return;
@@ -203,14 +228,27 @@ void obs_free_leave(struct obs_call *call)
     obs_order_unlock();
 }
 
+void obs_free_leave(struct obs_call *call)
+{
+    known_free(call);
+    if (call->operation && call->view.base && call->view.kind == MR_ALLOCATION_IMPORTED && call->view.target)
+        obs_share_closed(call->view.target);
+}
+
 /* The memory is there after all. */
 void obs_free_failed(struct obs_call *call)
 {
     if (!call->operation)
         return;
-    obs_free_leave(call);
-    if (call->view.base)
-        made_by_host(call, call->view.kind, call->view.base, call->view.size);
+    known_free(call);
+    if (!call->view.base)
+        return;
+    struct obs_operation *made = by_host(call, MR_SIDE_ALLOCATION, call->view.base, call->view.size);
+    if (made && call->view.target)
+        obs_generation_alias(made, call->view.kind, call->view.base, call->view.size, call->view.target);
+    else if (made)
+        obs_generation_made(made, call->view.kind, call->view.base, call->view.size);
+    obs_operation_drop(made);
 }
 
 /* Memory that is made first and mapped later. `size` of the family is 0 where the call doesn't say how large it is. */

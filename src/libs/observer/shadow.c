@@ -228,7 +228,14 @@ size_t obs_shadow_writers(uintptr_t first, uintptr_t end, uint32_t how, const st
 {
     struct obs_found found = obs_generation_find(first, end, asking);
     size_t count = 0;
-    if (found.generation && !obs_generation_is_alias(found.generation))
+    if (found.generation && obs_generation_is_alias(found.generation)) {
+        uintptr_t shift = (uintptr_t)obs_generation_shift(found.generation);
+        first += shift;
+        end += shift;
+        obs_generation_drop(found.generation);
+        found = obs_generation_find(first, end, asking);
+    }
+    if (found.generation)
         count = obs_history_writers(obs_generation_history(found.generation), first, end, out, how, most);
     obs_generation_drop(found.generation);
     return count;
