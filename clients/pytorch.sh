@@ -7,6 +7,7 @@
 # clients/pytorch_operators_check.py: its own database of operators, each beside the CPU.
 # clients/pytorch_devices_check.py: two devices, two processes, NCCL.
 # clients/pytorch_races_check.py: faults of order in its programs, which millrace check finds.
+# clients/pytorch_trace_check.py: its operators' names in a timeline.
 # clients/pytorch_extension_check.py: extensions in CUDA C++, built by its torch.utils.cpp_extension and Millrace's nvcc.
 . "$(dirname "$0")/common.sh"
 client_begin pytorch "${1:-build}"
@@ -21,6 +22,7 @@ check "pytorch_operators_check.py" "$millrace" run -- "$venv/bin/python" "$root/
 check "pytorch_operators_check.py, as for large tensors" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_operators_check.py" --large
 check "pytorch_devices_check.py" env MILLRACE_DEVICES=2 "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_devices_check.py"
 check "pytorch_races_check.py" "$venv/bin/python" "$root/clients/pytorch_races_check.py" "$millrace"
+check "pytorch_trace_check.py" "$venv/bin/python" "$root/clients/pytorch_trace_check.py" "$millrace"
 # It builds for minutes, and its own Python has no headers if the machine's has none.
 if "$venv/bin/python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null; then
     check "pytorch_extension_check.py: what load_inline builds" env PATH="$venv/bin:$PATH" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_extension_check.py" "$work/extension" inline

@@ -413,15 +413,69 @@ static void test_fault(void)
     CHECK(of_kind(CUPTI_ACTIVITY_KIND_DRIVER) == 4);
 }
 
+/* ---- work of a library ---- */
+
+/* The driver's own functions for libraries (src/command/parts.h). */
+enum { ONLY_NAME = 4 };
+CUresult millrace_submit_parts(CUstream stream, uint64_t count, void (*run)(void *data, uint64_t first, uint64_t end),
+                               void (*release)(void *data), void *data);
+bool millrace_touch_part(const char *function, const void *first, size_t width, size_t rows, size_t pitch,
+                         unsigned how);
+
+static void do_nothing(void *data, uint64_t first, uint64_t end)
+{
+    (void)data;
+    (void)first;
+    (void)end;
+}
+
+/* It has the name of the library's function, also in a graph; without one, the library's. */
+static void test_library_work(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    begin();
+    collect();
+    CUPTI(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+    DRIVER(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    millrace_touch_part("libraryDoes", NULL, 0, 0, 0, ONLY_NAME);
+    DRIVER(millrace_submit_parts(stream, 3, do_nothing, NULL, NULL));
+    DRIVER(millrace_submit_parts(stream, 1, do_nothing, NULL, NULL));
+    DRIVER(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    millrace_touch_part("libraryDoesMore", NULL, 0, 0, 0, ONLY_NAME);
+    DRIVER(millrace_submit_parts(stream, 1, do_nothing, NULL, NULL));
+    DRIVER(cuStreamEndCapture(stream, &graph));
+    DRIVER(cuGraphInstantiate(&exec, graph, 0));
+    DRIVER(cuGraphLaunch(exec, stream));
+    DRIVER(cuStreamSynchronize(stream));
+    CUPTI(cuptiActivityFlushAll(0));
+    static const char *const names[] = {"libraryDoes", "test_cupti work", "libraryDoesMore"};
+    unsigned found = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (seen[i].kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+            continue;
+        CHECK(found < 3 && strcmp(seen[i].name, names[found]) == 0);
+        found++;
+    }
+    CHECK(found == 3);
+}
+
 int main(void)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } tests[] = {
-        {"threads", test_threads},         {"small_buffers", test_small_buffers},   {"tiny_buffers", test_tiny_buffers},
-        {"come_and_go", test_come_and_go}, {"callback_calls", test_callback_calls}, {"graphs", test_graphs},
-        {"period", test_period},           {"runtime_first", test_runtime_first},   {"fault", test_fault}};
+    } tests[] = {{"threads", test_threads},
+                 {"small_buffers", test_small_buffers},
+                 {"tiny_buffers", test_tiny_buffers},
+                 {"come_and_go", test_come_and_go},
+                 {"callback_calls", test_callback_calls},
+                 {"graphs", test_graphs},
+                 {"period", test_period},
+                 {"runtime_first", test_runtime_first},
+                 {"fault", test_fault},
+                 {"library_work", test_library_work}};
     int failed = 0;
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
         int status = 0;

@@ -99,7 +99,7 @@ class Pytest(unittest.TestCase):
 
     @unittest.skipUnless(has("xdist"), "pytest-xdist is not installed")
     def test_xdist(self):
-        status, text = self.pytest("-n", "3")
+        status, text = self.pytest("-n", "4")
         self.assertEqual(status, 1, text)
         self.assertEqual(self.bad(text), ["test_fixture", "test_many[1]", "test_many[3]", "test_many[5]", "test_race", "test_wrong"], text)
         self.assertIn("2 findings, in 6 processes", (self.room / "report").read_text())
@@ -166,7 +166,7 @@ class Real(Pytest):
 
     @unittest.skipUnless(has("xdist"), "pytest-xdist is not installed")
     def test_xdist(self):
-        status, text = self.pytest("-n", "2")
+        status, text = self.pytest("-n", "4")
         self.assertEqual((status, self.bad(text)), (1, ["test_two_streams"]), text)
 
     test_outside_of_check = None

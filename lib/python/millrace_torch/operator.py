@@ -172,9 +172,10 @@ class Operator:
             if stream.capturing(handle):
                 return capture.add(call, handle)
             stream.wait(call.device)
-            result = self.run_in_place(call)
-            if result is None:
-                result = mapped(call.result, self.run(call))
+            with observe.named(self.name):
+                result = self.run_in_place(call)
+                if result is None:
+                    result = mapped(call.result, self.run(call))
             for name, found in call.sized.items():
                 if found.size() != call.given[name].size():
                     call.given[name].resize_(found.size())

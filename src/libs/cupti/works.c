@@ -274,12 +274,13 @@ static void put_fill(const struct mr_observed_work *work, const struct note *not
         mr_cupti_put(&record, sizeof record);
 }
 
-/* A library's work in parts is told as a kernel with a block for each part, named after the library. */
+/* A library's work in parts is told as a kernel with a block for each part. It is named by the library's function, as
+ * "cublasSgemm", or after the library if that doesn't tell. */
 static const char *name_of(const struct mr_observed_work *work)
 {
     char text[256];
     Dl_info library;
-    if (work->kind == MR_OBSERVED_KERNEL)
+    if (work->kind == MR_OBSERVED_KERNEL || work->kernel)
         return work->kernel;
     if (!dladdr(work->code, &library) || !library.dli_fname)
         return "library work";
