@@ -71,8 +71,9 @@ template <class T> static __attribute__((host, unused)) inline void mr_fill_size
         const_cast<T *>(array)[i] = T();
 }
 
-/* What the functions of this file are: the device's, or those of both sides. */
-#define MR_DEVICE static __attribute__((device, always_inline, unused)) inline
+/* What the functions of this file are: the device's, or those of both sides. The device's have no lines of their own:
+ * what they do is told of the line that calls them. */
+#define MR_DEVICE static __attribute__((device, always_inline, nodebug, unused)) inline
 #define MR_BOTH static __attribute__((host, device, always_inline, unused)) inline
 /* A function of the host that CUDA C++ has without an include, beside the device's of the same name. */
 #define MR_HOST static __attribute__((host, unused)) inline

@@ -34,6 +34,8 @@ def problems(name, folder):
         findings = json.loads(report.read_text())["findings"]
         kinds = [finding["kind"] for finding in findings]
         titles = [finding["title"] for finding in findings]
+        places = {side["file"] for finding in findings for side in finding["sides"] if "file" in side}
+        elsewhere = [place for place in places if pathlib.Path(place).resolve().parent != SOURCES.resolve()]
         right = done.stdout == f"{name}: right\n"
         wrong = not twin and done.stdout.startswith(f"{name}: wrong: ") and done.stdout.count("\n") == 1
         status = 1 if wrong else 9 if kinds else 0
@@ -42,8 +44,9 @@ def problems(name, folder):
             or done.returncode != status
             or bool(kinds) == bool(twin)
             or (not twin and TITLES.get(name, titles[0]) not in titles)
+            or elsewhere # as in a header of the compiler's
         ):
-            found.append(f"{name} {twin}: ended with {done.returncode}, found {kinds} {titles}:\n{done.stdout}{done.stderr}")
+            found.append(f"{name} {twin}: ended with {done.returncode}, found {kinds} {titles} at {places}:\n{done.stdout}{done.stderr}")
     return found
 
 
