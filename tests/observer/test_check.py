@@ -203,6 +203,18 @@ class Real(unittest.TestCase):
                 self.assertEqual(sorted(process["end"] for process in report["processes"]), ends)
                 self.assertEqual([finding["kind"] for finding in report["findings"]], ["race"])
 
+    def test_full_disk(self):
+        """The program runs to its end, and the command says that findings are missing."""
+        for trap, status in (("trap '' XFSZ", "0"), (":", str(128 + signal.SIGXFSZ))):
+            with self.subTest(trap=trap), tempfile.TemporaryDirectory() as room:
+                script = f"({trap}; ulimit -f 1; exec '{ENDS}' exit); echo ended with $?"
+                done = subprocess.run([MILLRACE, "check", "--", "sh", "-c", script], env={**os.environ, "TMPDIR": room}, capture_output=True, text=True, timeout=120)
+                self.assertEqual((done.returncode, done.stdout), (125, f"ended with {status}\n"), done.stderr)
+                self.assertIn("1 of the processes could not be observed, or could not leave all that was found", done.stderr)
+                if status == "0":
+                    self.assertIn("what the tool race has found could not be written to the folder", done.stderr)
+                    self.assertIn("File too large", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[5:])
