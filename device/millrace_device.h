@@ -41,8 +41,16 @@ extern "C" __attribute__((weak, used, visibility("hidden"))) const char millrace
 #define __noinline__ __attribute__((noinline))
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#define __no_return__ __attribute__((noreturn))
 #define __restrict __restrict__
 #define __grid_constant__
+/* Words by which NVIDIA's headers, and CCCL's, tell their compiler what it knows already. */
+#define __device_builtin__
+#define __device_builtin_texture_type__
+#define __device_builtin_surface_type__
+#define __cudart_builtin__
+#define __specialization_static static
 
 /* Lambdas with a side are ordinary ones here, of which the host can ask everything; nvcc makes classes of another kind of them. */
 #ifdef __CUDACC_EXTENDED_LAMBDA__
@@ -340,6 +348,9 @@ __attribute__((device, unused)) inline void operator delete[](void *pointer, siz
  * NVIDIA's headers, which a client may bring. */
 #include <initializer_list>
 #define __NV_BUILTIN_INITIALIZER_LIST 1
+#define __CUDA_API_VER_MAJOR__ __CUDACC_VER_MAJOR__
+#define __CUDA_API_VER_MINOR__ __CUDACC_VER_MINOR__
+#define __CUDA_ARCH_LIST__ __CUDA_ARCH__
 #define CUDARTAPI
 #define CUDART_CB
 #include "include/device_types.h"
@@ -384,6 +395,17 @@ extern "C" __attribute__((device, noreturn, unused)) inline void __assert_fail(c
 #undef __clang__
 #undef __GNUC__
 #undef __GLIBCXX__
+/* Nor has it a type of 128 bits with a point, without an option, or these features of the language. */
+#undef __FLOAT128__
+#undef __SIZEOF_FLOAT128__
+#undef __cpp_constexpr_in_decltype
+#undef __cpp_deleted_function
+#undef __cpp_impl_coroutine
+#undef __cpp_named_character_escapes
+#undef __cpp_pack_indexing
+#undef __cpp_placeholder_variables
+#undef __cpp_static_call_operator
+#undef __cpp_template_auto
 #endif
 
 #endif

@@ -33,5 +33,10 @@
 #endif
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define __no_return__ __attribute__((noreturn))
+#define __device_builtin__
+#define __device_builtin_texture_type__
+#define __device_builtin_surface_type__
+#define __cudart_builtin__
+#define __specialization_static static
 
 #endif

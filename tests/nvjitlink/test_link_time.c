@@ -103,6 +103,29 @@ static void links(void **state)
     }
 }
 
+/* Text goes as LTO code, too: what NVIDIA's libnvvm makes under `millrace run` (src/libs/redirect/nvvm.h). */
+static void links_text(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
+                               ".visible .func (.param .b32 r) _Z7computeff(.param .b32 a, .param .b32 x)\n{\n"
+                               " .reg .f32 %f<4>;\n ld.param.f32 %f1, [a];\n ld.param.f32 %f2, [x];\n"
+                               " fma.rn.f32 %f3, %f1, %f2, 0f3F800000;\n st.param.f32 [r], %f3;\n ret;\n}\n";
+    struct code part = make(caller, NULL);
+    nvJitLinkHandle handle = linker("-lto");
+    size_t size = 0;
+    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_LTOIR, part.bytes, part.size, "part"), NVJITLINK_SUCCESS);
+    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_LTOIR, text, sizeof text, "text"), NVJITLINK_SUCCESS);
+    assert_int_equal(nvJitLinkComplete(handle), NVJITLINK_SUCCESS);
+    assert_int_equal(nvJitLinkGetLinkedCubinSize(handle, &size), NVJITLINK_SUCCESS);
+    char *image = malloc(size);
+    assert_int_equal(nvJitLinkGetLinkedCubin(handle, image), NVJITLINK_SUCCESS);
+    assert_int_equal(nvJitLinkDestroy(&handle), NVJITLINK_SUCCESS);
+    run(image);
+    free(image);
+    free(part.bytes);
+}
+
 static void refuses(void **state)
 {
     (void)state;
@@ -150,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links),
+        cmocka_unit_test(links_text),
         cmocka_unit_test(refuses),
         cmocka_unit_test(again),
     };

@@ -206,6 +206,50 @@ class Broken(unittest.TestCase):
         self.assertFalse(other.exists())
 
 
+class Nvvm(unittest.TestCase):
+    """NVIDIA's libnvvm, whose LTO code nobody else reads, makes PTX. A stand-in says which options come to it."""
+
+    SOURCE = """#include <stdio.h>
+    int nvvmCompileProgram(void *program, int count, const char **options);
+    int nvvmCompileProgram(void *program, int count, const char **options)
+    {
+        for (int i = 0; i < count; i++)
+            puts(options[i]);
+        return *(int *)program;
+    }
+    """
+    PROGRAM = """#include <dlfcn.h>
+    #include <stdio.h>
+    int main(int argc, char **argv)
+    {
+        const char *options[] = {"-arch=compute_90", "-gen-lto", "-opt=3"};
+        for (int i = 1, status = 40 + i; i < argc; i++, status++) {
+            void *library = dlopen(argv[i], RTLD_NOW);
+            int (*compile)(void *, int, const char **);
+            *(void **)&compile = dlsym(library, "nvvmCompileProgram");
+            if (compile(&status, 3, options) != status)
+                return 1;
+        }
+        return 0;
+    }
+    """
+
+    def test_options(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "nvvm.c").write_text(self.SOURCE)
+            (path / "program.c").write_text(self.PROGRAM)
+            for name in "libnvvm.so.4", "libnvvm.so.4.0.0", "libnvvmlike.so.4":
+                subprocess.run(["cc", "-shared", "-fPIC", "-o", str(path / name), str(path / "nvvm.c")], check=True)
+            subprocess.run(["cc", "-o", str(path / "program"), str(path / "program.c"), "-ldl"], check=True)
+            libraries = [str(path / "libnvvm.so.4"), str(path / "libnvvm.so.4.0.0")]
+            plain, less = ["-arch=compute_90", "-gen-lto", "-opt=3"], ["-arch=compute_90", "-opt=3"]
+            self.assertEqual(run(str(path / "program"), *libraries), (0, "\n".join(2 * less) + "\n"))
+            self.assertEqual(run(str(path / "program"), *libraries, through=False), (0, "\n".join(2 * plain) + "\n"))
+            self.assertEqual(run(str(path / "program"), *libraries, MILLRACE_KEEP="libnvvm"), (0, "\n".join(2 * plain) + "\n"))
+            self.assertEqual(run(str(path / "program"), str(path / "libnvvmlike.so.4")), (0, "\n".join(plain) + "\n"))
+
+
 class Libraries(unittest.TestCase):
     """NVIDIA's libraries by path, by RPATH and by the names that packers of wheels give them."""
 

@@ -156,8 +156,9 @@ nvJitLinkResult mr_link_add(struct nvJitLink *link, nvJitLinkInputType type, con
     bool elf = mr_ptx_image_kind_find(data, size) == MR_PTX_IMAGE_ELF;
     if ((int)type == NVJITLINK_INPUT_LTOIR && !link->lto)
         return mr_link_refuse(link, NVJITLINK_ERROR_LTO_NOT_ENABLED, "LTO code is linked with the option -lto:", name);
-    /* What goes by the name of LTO code here is a fat binary with PTX (libnvrtc, the nvcc shim). */
-    if ((int)type == NVJITLINK_INPUT_LTOIR && found != NVJITLINK_INPUT_FATBIN)
+    /* What goes by the name of LTO code here is a fat binary with PTX (libnvrtc, the nvcc shim), or PTX alone (NVIDIA's
+     * libnvvm under `millrace run`, libs/redirect/nvvm.h). */
+    if ((int)type == NVJITLINK_INPUT_LTOIR && found != NVJITLINK_INPUT_FATBIN && found != NVJITLINK_INPUT_PTX)
         return mr_link_refuse(link, NVJITLINK_ERROR_NVVM_COMPILE,
                               "this is not LTO code of Millrace's compilers, and no other is linked here:", name);
     if ((int)type == NVJITLINK_INPUT_LTOIR)

@@ -6,6 +6,7 @@
  *   - a library that Millrace has is taken from Millrace's folder (libraries.h);
  *   - calls of a runtime library that an object carries go to Millrace's libcudart (loaded.h);
  *   - functions of it that a Python module hands out by capsules go there, too (python.h);
+ *   - NVIDIA's libnvvm, which compiles for any machine, makes PTX in place of its LTO code (nvvm.h);
  *   - files that a GPU's kernel module would have are there for the program (paths.h).
  *
  * The loader runs this library in a namespace of its own, with its own C library. The program's threads are not known
@@ -20,6 +21,7 @@
 #include "libs/redirect/calls.h"
 #include "libs/redirect/libraries.h"
 #include "libs/redirect/loaded.h"
+#include "libs/redirect/nvvm.h"
 #include "libs/redirect/paths.h"
 #include "libs/redirect/python.h"
 
@@ -34,6 +36,9 @@ static char c_library;
 
 /* The cookie of a Python module that may carry a runtime library with no symbols: its PyInit_… is watched. */
 static char python_module;
+
+/* The cookie of NVIDIA's libnvvm: what is looked up in it is watched. */
+static char nvvm;
 
 static bool is_c_library(const char *path)
 {
@@ -74,6 +79,10 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
         *cookie = (uintptr_t)&c_library;
         return LA_FLG_BINDTO;
     }
+    if (mr_nvvm_is(map->l_name)) {
+        *cookie = (uintptr_t)&nvvm;
+        return LA_FLG_BINDFROM | LA_FLG_BINDTO;
+    }
     *cookie = (uintptr_t)mr_redirect_object(map);
     if (!*cookie && mr_python_may_carry(map->l_name)) {
         *cookie = (uintptr_t)&python_module;
@@ -82,20 +91,22 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
     return LA_FLG_BINDFROM;
 }
 
-/* Only for symbols of the C library and of Python modules, which other objects than Millrace's ask for. */
+/* Only for symbols of the C library, of Python modules and of libnvvm, which other objects than Millrace's ask for. */
 EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to, unsigned *flags,
                               const char *name)
 {
     (void)index, (void)from, (void)flags;
     if (*to == (uintptr_t)&python_module)
         return mr_python_symbol(name, symbol->st_value);
+    if (*to == (uintptr_t)&nvvm)
+        return mr_nvvm_symbol(name, symbol->st_value);
     return mr_call_for(name, symbol->st_value);
 }
 
 EXPORT unsigned la_objclose(uintptr_t *cookie)
 {
-    bool is_mark =
-        *cookie == (uintptr_t)&ours || *cookie == (uintptr_t)&c_library || *cookie == (uintptr_t)&python_module;
+    bool is_mark = *cookie == (uintptr_t)&ours || *cookie == (uintptr_t)&c_library ||
+                   *cookie == (uintptr_t)&python_module || *cookie == (uintptr_t)&nvvm;
     if (*cookie && !is_mark)
         mr_redirection_end((struct mr_redirection *)*cookie);
     *cookie = 0;
