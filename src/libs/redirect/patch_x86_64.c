@@ -19,6 +19,7 @@ enum { JUMP = 5, LANDING = 4, BRIDGE = 16 };
  * behind a program, a stack. */
 #define REACH ((size_t)1 << 30)
 #define GAP ((size_t)1 << 16)
+enum { MOST_TRIES = 100 };
 
 static const unsigned char landing[LANDING] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64: where an indirect call may arrive */
 
@@ -92,22 +93,39 @@ static const char *check(struct patch *patch, const struct mr_mappings *mappings
     return NULL;
 }
 
-static const char *make_bridges(struct patch *patch, const struct mr_mappings *mappings,
-                                const struct mr_redirect_symbols *symbols, enum mr_redirect_version version)
+/* Maps pages near the code. Other threads map memory meanwhile, so a place that was free when the mappings were read
+ * may be taken: then they are read again. */
+static const char *map_bridges(struct patch *patch)
+{
+    for (int i = 0; i < MOST_TRIES; i++) {
+        struct mr_mappings mappings;
+        bool known = mr_mappings_read(&mappings);
+        uintptr_t hole = known ? mr_mappings_hole(&mappings, patch->text.begin, patch->size, GAP, REACH) : 0;
+        mr_mappings_free(&mappings);
+        if (!known)
+            return "the process's mappings can't be read";
+        if (!hole)
+            return "there is no room near it";
+        void *mapped = mmap((void *)hole, patch->size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (mapped == (void *)hole) {
+            patch->bridges = mapped;
+            return NULL;
+        }
+        if (mapped != MAP_FAILED)
+            munmap(mapped, patch->size);
+    }
+    return "the room near it can't be had";
+}
+
+static const char *make_bridges(struct patch *patch, const struct mr_redirect_symbols *symbols,
+                                enum mr_redirect_version version)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     patch->size = (symbols->count * BRIDGE + page - 1) & ~(page - 1);
-    uintptr_t hole = mr_mappings_hole(mappings, patch->text.begin, patch->size, GAP, REACH);
-    if (!hole)
-        return "there is no room near it";
-    patch->bridges = mmap((void *)hole, patch->size, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (patch->bridges == MAP_FAILED || (uintptr_t)patch->bridges != hole) {
-        if (patch->bridges != MAP_FAILED)
-            munmap(patch->bridges, patch->size);
-        patch->bridges = NULL;
-        return "the room near it can't be had";
-    }
+    const char *problem = map_bridges(patch);
+    if (problem)
+        return problem;
     memset(patch->bridges, 0xcc, patch->size);
     for (size_t i = 0; i < symbols->count; i++)
         write_bridge(patch->bridges + i * BRIDGE, mr_redirect_target(symbols->functions[i].name, version));
@@ -170,7 +188,7 @@ const char *mr_redirect_patch(uintptr_t address, int fd, const struct mr_redirec
     const char *problem = !redirection || !mr_mappings_read(&mappings) ? "the process's mappings can't be read"
                                                                        : check(&patch, &mappings, symbols);
     if (!problem)
-        problem = make_bridges(&patch, &mappings, symbols, version);
+        problem = make_bridges(&patch, symbols, version);
     if (!problem)
         problem = change_text(&patch, symbols, done);
     mr_mappings_free(&mappings);
