@@ -276,6 +276,37 @@ static void assert_moments(const double *x, size_t n, double mean, double deviat
         fail_msg("mean %g and deviation %g in place of %g and %g", sum, squares, mean, deviation);
 }
 
+/* Normal floats of the device are those of the host within some units of the last place of their factors, whose
+ * logarithm and sine are the C library's; the smallest fractions, the largest numbers, are among them. */
+static void normals_beside_host(void **state)
+{
+    enum { N = 1 << 19 };
+    static const curandRngType_t types[] = {CURAND_RNG_PSEUDO_XORWOW, CURAND_RNG_PSEUDO_MRG32K3A,
+                                            CURAND_RNG_PSEUDO_PHILOX4_32_10};
+    static float ours[N], wanted[N];
+    float *at = memory(sizeof ours);
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (int moved = 0; moved < 2; moved++) {
+            curandGenerator_t g = device(types[i]), host;
+            OK(curandGenerateNormal(g, at, N, (float)moved, moved ? 0.5f : 1));
+            RUN(cudaMemcpy(ours, at, sizeof ours, cudaMemcpyDefault));
+            OK(curandCreateGeneratorHost(&host, types[i]));
+            OK(curandGenerateNormal(host, wanted, N, (float)moved, moved ? 0.5f : 1));
+            float most = 0;
+            for (int k = 0; k < N; k++) {
+                most = fmaxf(most, fabsf(wanted[k]));
+                if (!(fabsf(ours[k] - wanted[k]) <= 1.2e-6f))
+                    fail_msg("number %d of generator %d is %.9g on the device, %.9g on the host", k, types[i],
+                             (double)ours[k], (double)wanted[k]);
+            }
+            assert_true(most > 3);
+            OK(curandDestroyGenerator(g));
+            OK(curandDestroyGenerator(host));
+        }
+    RUN(cudaFree(at));
+}
+
 static void moments(void **state)
 {
     enum { N = 100000 };
@@ -480,6 +511,7 @@ int main(void)
         cmocka_unit_test(sobol_scrambled),
         cmocka_unit_test(cuts),
         cmocka_unit_test(ends),
+        cmocka_unit_test(normals_beside_host),
         cmocka_unit_test(moments),
         cmocka_unit_test(tables),
         cmocka_unit_test(threads),

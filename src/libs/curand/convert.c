@@ -2,8 +2,8 @@
 /* Words to integers, uniform, normal and log-normal numbers, in cuRAND's order of operations.
  *
  * Normal numbers are made in pairs by the transformation of Box and Muller (1958), or one by one by the inverse of the
- * distribution. On the device NVIDIA's library uses the GPU's functions and Millrace the C library's, so the last bits
- * may differ. On the host both use the C library's. */
+ * distribution. On the device NVIDIA's library uses the GPU's functions, and Millrace normal.c's for floats and the C
+ * library's for doubles, so the last bits may differ. On the host both use the C library's. */
 #include "libs/curand/convert.h"
 
 #include <math.h>
@@ -88,10 +88,12 @@ static void scale(const struct mr_rand_work *work, float *at, unsigned count)
 {
     float mean = (float)work->mean, deviation = (float)work->deviation;
     bool is_log = work->kind == MR_RAND_LOG_NORMAL;
-    for (unsigned i = 0; i < count; i++) {
-        float x = work->on_host ? mean + deviation * at[i] : fmaf(deviation, at[i], mean);
-        at[i] = is_log ? expf(x) : x;
-    }
+    if (!work->on_host)
+        mr_rand_move_floats(at, count, mean, deviation);
+    for (unsigned i = 0; i < count && work->on_host; i++)
+        at[i] = mean + deviation * at[i];
+    for (unsigned i = 0; i < count && is_log; i++)
+        at[i] = expf(at[i]);
 }
 
 static void scale_double(const struct mr_rand_work *work, double *at, unsigned count)
@@ -108,18 +110,41 @@ double mr_rand_fraction(bool is_mrg, uint32_t word)
     return is_mrg ? word * MRG_FRACTION : word * 0x1p-32 + 0x1p-32;
 }
 
-void mr_rand_normal_pairs(bool is_mrg, const uint32_t *words, unsigned count, float *out)
+/* The fractions and angles of normal floats. */
+static void fractions_and_angles(bool is_mrg, const uint32_t *words, unsigned count, float *x, float *y)
 {
     const uint32_t *other = words + MR_RAND_ROW;
+    for (unsigned i = 0; i < count && is_mrg; i++) {
+        x[i] = mrg_uniform(words[i]);
+        y[i] = mrg_uniform(other[i]) * TWO_PI_F;
+    }
+    for (unsigned i = 0; i < count && !is_mrg; i++) {
+        x[i] = uniform(words[i]);
+        y[i] = (float)other[i] * (0x1p-32f * TWO_PI_F) + 0x1p-33f * TWO_PI_F;
+    }
+}
+
+void mr_rand_normal_pairs(bool is_mrg, const uint32_t *words, unsigned count, float *out)
+{
+    float x[MR_RAND_ROW], y[MR_RAND_ROW];
+    fractions_and_angles(is_mrg, words, count, x, y);
     for (unsigned i = 0; i < count; i++) {
-        float x = is_mrg ? mrg_uniform(words[i]) : uniform(words[i]);
-        float y =
-            is_mrg ? mrg_uniform(other[i]) * TWO_PI_F : (float)other[i] * (0x1p-32f * TWO_PI_F) + 0x1p-33f * TWO_PI_F;
-        float size = sqrtf(-2.0f * logf(x)), sine, cosine;
-        sincosf(y, &sine, &cosine);
+        float size = sqrtf(-2.0f * logf(x[i])), sine, cosine;
+        sincosf(y[i], &sine, &cosine);
         out[2 * i] = sine * size;
         out[2 * i + 1] = cosine * size;
     }
+}
+
+static void normal(bool is_mrg, bool on_host, const uint32_t *words, unsigned count, float *out)
+{
+    float x[MR_RAND_ROW], y[MR_RAND_ROW];
+    if (on_host) {
+        mr_rand_normal_pairs(is_mrg, words, count, out);
+        return;
+    }
+    fractions_and_angles(is_mrg, words, count, x, y);
+    mr_rand_normal_floats(x, y, count, out);
 }
 
 static void normal_double(bool is_mrg, bool on_host, const uint32_t *words, unsigned count, double *out)
@@ -151,7 +176,7 @@ void mr_rand_convert(const struct mr_rand_work *work, bool is_mrg, const uint32_
         break;
     case MR_RAND_NORMAL:
     case MR_RAND_LOG_NORMAL:
-        mr_rand_normal_pairs(is_mrg, words, count, floats);
+        normal(is_mrg, work->on_host, words, count, floats);
         scale(work, floats, 2 * count);
         break;
     case MR_RAND_NORMAL_DOUBLE:

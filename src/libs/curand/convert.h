@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 #include "libs/curand/generator.h"
+#include "libs/curand/normal.h"
 
-#define MR_RAND_ROW 64 /* items at most in one call of mr_rand_convert */
+#define MR_RAND_ROW MR_NORMAL_MOST /* items at most in one call of mr_rand_convert */
 
 /* Words of an item whose words are 32 bits, and of one of MRG32k3a. */
 unsigned mr_rand_words(enum mr_rand_kind kind, bool is_mrg);
@@ -17,8 +18,8 @@ unsigned mr_rand_words(enum mr_rand_kind kind, bool is_mrg);
 /* `count` items to `out`; word w of item i is words[w * MR_RAND_ROW + i]. Not for Poisson numbers. */
 void mr_rand_convert(const struct mr_rand_work *work, bool is_mrg, const uint32_t *words, unsigned count, void *out);
 
-/* A word as a fraction above 0, at most 1; and normal numbers of mean 0 and deviation 1, two of each item's two words.
- */
+/* A word as a fraction above 0, at most 1; and normal numbers of mean 0 and deviation 1, two of each item's two words,
+ * by the C library's functions. */
 double mr_rand_fraction(bool is_mrg, uint32_t word);
 void mr_rand_normal_pairs(bool is_mrg, const uint32_t *words, unsigned count, float *out);
 

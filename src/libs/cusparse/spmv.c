@@ -12,6 +12,9 @@
 
 #define ALIGNED(bytes) (((bytes) + 255) & ~(size_t)255)
 #define SCATTERS 16 /* results that are added up at most */
+#define SHORT \
+    32 /* entries of a row: with one sum, a processor guesses one branch a row, and works at the next rows \
+        */
 #define PIECE 16384 /* elements of a vector that a part converts or sums */
 
 struct spmv {
@@ -50,11 +53,13 @@ static bool is_plain(const struct spmv *r)
         const offset_t *offsets = r->a.offsets; \
         const index_t *index = r->a.indices; \
         const element *value = r->a.values, *x = (const element *)r->x - r->a.base; \
+        void *y = r->y; \
+        struct mr_finish last = *finish; \
         int64_t base = r->a.base; \
         for (int64_t i = begin; i < stop; i++) { \
             int64_t k = offsets[i] - base, end = offsets[i + 1] - base; \
             element a = 0, b = 0, c = 0, d = 0; \
-            for (; k + 4 <= end; k += 4) { \
+            for (; end - k >= SHORT; k += 4) { \
                 a += value[k] * x[index[k]]; \
                 b += value[k + 1] * x[index[k + 1]]; \
                 c += value[k + 2] * x[index[k + 2]]; \
@@ -62,7 +67,7 @@ static bool is_plain(const struct spmv *r)
             } \
             for (; k < end; k++) \
                 a += value[k] * x[index[k]]; \
-            mr_finish_##s(finish, r->y, i, (a + b) + (c + d)); \
+            mr_finish_##s(&last, y, i, (a + b) + (c + d)); \
         } \
     }
 
