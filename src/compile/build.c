@@ -77,9 +77,8 @@ CUresult mr_program_build(struct mr_program *program, const char *text, size_t l
     CUresult status = tree ? fill(tree, text, length, options, diag) : CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS && !mr_program_describe(program, tree, options))
         status = CUDA_ERROR_OUT_OF_MEMORY;
-    if (status == CUDA_SUCCESS && tree->module->shown_count) {
-        /* A module that tells of variables was made for debugging (-G): code stays in the order of its lines, whatever
-         * level the program asks for. (ptxas has no optimised debugging either.) */
+    if (status == CUDA_SUCCESS && tree->module->shown_count && !program->level_is_said) {
+        /* A module that tells of variables was made for debugging (-G): code stays in the order of its lines. */
         program->optimisation = 0;
         program->level_is_said = true;
     }

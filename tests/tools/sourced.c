@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What test_debuggers.py looks at where a module tells of its source: `sourced FILE` launches a kernel whose lines are
  * FILE's (.file, .loc), `sourced FILE fault` lets it store far behind its memory, and `sourced FILE ptx` takes FILE for
- * the module's text, which `sourced FILE ptx LEVEL` loads with a level of optimisation. Ends with 0 if that went as it
- * must.
+ * the module's text. Ends with 0 if that went as it must.
  */
 #include <cuda.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char text[] =
@@ -44,15 +42,13 @@ int main(int count, char **words)
     CUfunction function;
     CUdeviceptr memory;
     float values[64], factor = 3;
-    CUjit_option option = CU_JIT_OPTIMIZATION_LEVEL;
-    void *level = count > 3 ? (void *)strtoul(words[3], NULL, 10) : NULL; // NOLINT(performance-no-int-to-ptr)
     int first = count > 2 && strcmp(words[2], "fault") == 0 ? 1 << 28 : 0;
     for (int i = 0; i < 64; i++)
         values[i] = (float)i;
     if (count < 2 || !make_text(words[1], count > 2 && !first))
         return 1;
     if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
-        cuCtxSetCurrent(context) || cuModuleLoadDataEx(&module, module_text, count > 3, &option, &level) ||
+        cuCtxSetCurrent(context) || cuModuleLoadData(&module, module_text) ||
         cuModuleGetFunction(&function, module, "_ZN2ns8scale_upEPfif") || cuMemAlloc(&memory, sizeof values) ||
         cuMemcpyHtoD(memory, values, sizeof values))
         return 2;
