@@ -48,6 +48,19 @@ static bool check_target(const struct mr_ptx_module *module, int capability, str
     return false;
 }
 
+/* ptxas has no optimised debugging, and so hardware's driver refuses such a module with a level above 0. */
+static bool check_level(const struct mr_ptx_module *module, const struct mr_program_options *options,
+                        struct mr_ptx_diag *diag)
+{
+    if (!module->target_debug || !options->level_is_said || options->optimisation == 0)
+        return true;
+    mr_ptx_diag_error(diag, 0, 0,
+                      "optimised debugging is not supported: a module for debugging (-G) is loaded with "
+                      "CU_JIT_OPTIMIZATION_LEVEL 0, or without that option, not with %u",
+                      options->optimisation);
+    return false;
+}
+
 /* The tree in parts, and with what it lacks if something is wrong. */
 static CUresult fill(struct mr_tree *tree, const char *text, size_t length, struct mr_program_options *options,
                      struct mr_ptx_diag *diag)
@@ -62,7 +75,7 @@ static CUresult fill(struct mr_tree *tree, const char *text, size_t length, stru
     diag->source_length = length;
     tree->module->is_partial = options->partial;
     bool good = mr_ptx_verify(tree->module, diag) && check_target(tree->module, options->capability, diag) &&
-                mr_codegen_check(tree->module, diag);
+                check_level(tree->module, options, diag) && mr_codegen_check(tree->module, diag);
     if (good && !mr_layout_build(tree->module, &tree->layout))
         return CUDA_ERROR_OUT_OF_MEMORY;
     good = good && check_limits(&tree->layout, diag);

@@ -112,6 +112,30 @@ static void wrong_options(void **state)
     FAILS(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 1, &level, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* As an H100 answers: a module for debugging takes no level but 0. */
+static void levels_of_debugging(void **state)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_75, debug\n.address_size 64\n.visible .entry k()\n{\n ret;\n}\n";
+    char error[300] = "";
+    CUjit_option names[] = {CU_JIT_OPTIMIZATION_LEVEL, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    CUmodule module;
+    (void)state;
+    OK(cuModuleLoadData(&module, text));
+    OK(cuModuleUnload(module));
+    for (uintptr_t level = 0; level <= 4; level++) {
+        void *values[] = {(void *)level, error, (void *)sizeof error};
+        if (level == 0) {
+            OK(cuModuleLoadDataEx(&module, text, 3, names, values));
+            OK(cuModuleUnload(module));
+            assert_string_equal(error, "");
+        } else {
+            FAILS(cuModuleLoadDataEx(&module, text, 3, names, values), CUDA_ERROR_INVALID_PTX);
+            assert_non_null(strstr(error, "debugging is not supported"));
+        }
+    }
+}
+
 /* The device is 8.0: code for chips of its major capability that are not above it runs there. The refusal is what an
  * H200 answers. */
 static void targets(void **state)
@@ -214,6 +238,7 @@ int main(void)
         TEST_IN_CONTEXT(hints_are_accepted),
         TEST_IN_CONTEXT(the_wall_time_is_a_float),
         TEST_IN_CONTEXT(wrong_options),
+        TEST_IN_CONTEXT(levels_of_debugging),
         TEST_IN_CONTEXT(targets),
         TEST_IN_CONTEXT(the_verbose_log_tells_what_kernels_use),
     };
