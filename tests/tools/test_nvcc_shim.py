@@ -57,6 +57,13 @@ ptxas info    : Used \d+ registers, used 0 barriers, 160 bytes cumulative stack 
 NVIDIA = pathlib.Path("/usr/local/cuda/bin/nvcc")
 
 
+def hear_all_signals():
+    """In a child: a shell that starts its commands in the background lets them ignore some."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 class Shim(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -619,7 +626,9 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         compiler.chmod(0o755)
         pipe.unlink(missing_ok=True)
         os.mkfifo(pipe)
-        shim = subprocess.Popen([NVCC, "--cubin", "kernel.cu"], cwd=self.path, env={**os.environ, "TMPDIR": str(temporary), "MILLRACE_CC": str(compiler)}, stderr=subprocess.DEVNULL)
+        shim = subprocess.Popen([NVCC, "--cubin", "kernel.cu"], cwd=self.path, env={**os.environ, "TMPDIR": str(temporary), "MILLRACE_CC": str(compiler)},
+                                stderr=subprocess.DEVNULL, preexec_fn=hear_all_signals)
+        self.addCleanup(shim.kill)
         reader = open(pipe, encoding="utf-8")
         self.addCleanup(reader.close)
         number = int(reader.readline())
