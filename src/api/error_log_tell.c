@@ -18,7 +18,7 @@
 #include "base/visit.h"
 #include "prepare/check.h"
 
-#define PATIENCE_NS 20000000u
+#define PATIENCE_NS 200000000u /* a busy machine may not run the teller for tens of milliseconds */
 
 struct CUlogsCallbackEntry_st {
     struct CUlogsCallbackEntry_st *next;

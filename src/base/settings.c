@@ -200,7 +200,7 @@ static bool is_name_good(const char *name, char *out, size_t room)
     return false;
 }
 
-void mr_settings_faults(void (*say)(void *context, const char *sentence), void *context)
+static void find_faults(void (*say)(void *context, const char *sentence), void *context)
 {
     char text[SENTENCE];
     for (char **variable = environ; variable && *variable; variable++) {
@@ -217,10 +217,17 @@ void mr_settings_faults(void (*say)(void *context, const char *sentence), void *
         const char *fault = fault_of((enum mr_setting)i);
         if (!fault)
             continue;
-        is_news((enum mr_setting)i);
         explain((enum mr_setting)i, fault, text, sizeof text);
         say(context, text);
     }
+}
+
+void mr_settings_faults(void (*say)(void *context, const char *sentence), void *context)
+{
+    find_faults(say, context);
+    for (int i = 0; i < MR_SETTING_COUNT; i++)
+        if (fault_of((enum mr_setting)i))
+            is_news((enum mr_setting)i); /* no longer */
 }
 
 static void add_sentence(void *context, const char *sentence)
@@ -240,23 +247,25 @@ static void mark_faults(char out[16])
 {
     uint32_t mark = MARK_OF_NOTHING;
     *out = '\0';
-    mr_settings_faults(add_sentence, &mark);
+    find_faults(add_sentence, &mark);
     if (mark != MARK_OF_NOTHING)
         snprintf(out, 16, "%08x", mark);
 }
 
-/* Whether the command that started this program has said the same. */
-static bool is_said(const char *mark)
+/* Whether the command that started this program has said all that is wrong now. */
+static bool is_said(void)
 {
+    char mark[16];
     const char *said = getenv(said_by_command);
-    return said && strcmp(said, mark) == 0;
+    if (!said)
+        return false;
+    mark_faults(mark);
+    return strcmp(said, mark) == 0;
 }
 
 void mr_settings_check(void)
 {
-    char mark[16];
-    mark_faults(mark);
-    if (*mark && !is_said(mark))
+    if (!is_said())
         mr_settings_faults(log_sentence, NULL);
 }
 
@@ -274,10 +283,10 @@ void mr_settings_check_for_programs(void)
 const char *mr_setting_in_force(enum mr_setting setting)
 {
     const char *fault = fault_of(setting);
-    char text[SENTENCE], mark[16];
+    char text[SENTENCE];
     if (!fault)
         return mr_setting_text(setting);
-    if (is_news(setting) && (mark_faults(mark), !is_said(mark))) {
+    if (is_news(setting) && !is_said()) {
         explain(setting, fault, text, sizeof text);
         mr_log(MR_LOG_WARN, "%s", text);
     }

@@ -428,7 +428,7 @@ static void way_forked(void)
     pid_t pid = fork();
     if (pid == 0) {
         int count;
-        (void)alarm(LIMIT_S / 2); /* it has none of the parent's, and ends before it */
+        (void)alarm(LIMIT_S / 2); /* the parent's is not inherited; this one comes first */
         if (cuDeviceGetCount(&count) != CUDA_ERROR_NOT_INITIALIZED || cuInit(0) != CUDA_ERROR_NOT_INITIALIZED ||
             cuStreamSynchronize(stream) != CUDA_ERROR_NOT_INITIALIZED)
             _exit(9);

@@ -12,9 +12,8 @@
 
 #define ALIGNED(bytes) (((bytes) + 255) & ~(size_t)255)
 #define SCATTERS 16 /* results that are added up at most */
-#define SHORT \
-    32 /* entries of a row: with one sum, a processor guesses one branch a row, and works at the next rows \
-        */
+/* A row with fewer entries is one sum: a processor then guesses one branch a row, and goes ahead to the next rows. */
+#define SHORT 32
 #define PIECE 16384 /* elements of a vector that a part converts or sums */
 
 struct spmv {
