@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/processors.h"
 
 static const struct mr_setting_row rows[MR_SETTING_COUNT] = {
 #define MR_SETTING(id, name, kind, initial, help) [MR_SETTING_##id] = {name, kind, initial, help},
@@ -97,9 +98,11 @@ static bool is_no(const char *text)
 /* Settings that are one of some words. */
 static const char *const levels[] = {"off", "error", "warn", "info", "debug", NULL};
 static const char *const perf_files[] = {"map", "jitdump", "off", NULL};
-static const char *const capabilities[] = {"auto", "5.0",  "5.2",  "5.3",  "6.0",  "6.1", "6.2", "7.0",
-                                           "7.2",  "7.5",  "8.0",  "8.6",  "8.7",  "8.8", "8.9", "9.0",
-                                           "10.0", "10.3", "11.0", "12.0", "12.1", NULL};
+static const char *const capabilities[] = {"auto",
+#define MR_CAPABILITY(major, minor, ...) #major "." #minor,
+#include "base/capabilities.def"
+#undef MR_CAPABILITY
+                                           NULL};
 static const char *const versions[] = {"13.0", "13.1", "13.2", "13.3", "13.4", "13.5",
                                        "13.6", "13.7", "13.8", "13.9", NULL};
 static const char *const guards[] = {"0", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", NULL};
@@ -113,6 +116,44 @@ static const struct {
     {MR_SETTING_COMPUTE_CAPABILITY, capabilities, "is neither auto nor a compute capability from 5.0 to 12.1"},
     {MR_SETTING_DRIVER_VERSION, versions, "is not a version from 13.0 to 13.9"},
     {MR_SETTING_GUARD, guards, "is not 0, 1, or an alignment (a power of two up to 512)"},
+};
+
+/* Tools with commas between, each perhaps with a colon and its options behind it. */
+static bool are_tools(const char *list)
+{
+    static const char *const names[] = {
+#define MR_TOOL(name) #name,
+#include "base/tools.def"
+#undef MR_TOOL
+        NULL};
+    char name[16];
+    for (; *list; list += strcspn(list, ","), list += *list == ',') {
+        size_t length = strcspn(list, ",:");
+        if (length >= sizeof name)
+            return false;
+        memcpy(name, list, length);
+        name[length] = '\0';
+        if (length > 0 && !is_one_of(names, strcmp, name))
+            return false;
+    }
+    return true;
+}
+
+/* Settings that a function understands. */
+static const struct {
+    enum mr_setting setting;
+    bool (*is_good)(const char *text);
+    const char *what;
+} understood[] = {
+    {MR_SETTING_CPU, mr_processor_known, "is no processor that code can be made for"},
+    {MR_SETTING_CPU_FEATURES, mr_processor_features_known,
+     "is not a list of features (+NAME or -NAME, with commas between) that code can be made for"},
+    {MR_SETTING_OBSERVE, are_tools,
+#define MR_TOOL(name) " " #name
+     "names a tool that is none of the observer's, which has"
+#include "base/tools.def"
+#undef MR_TOOL
+    },
 };
 
 /* Why the setting's value is no use; NULL: it may be. */
@@ -132,7 +173,22 @@ static const char *fault_of(enum mr_setting setting)
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         if (choices[i].setting == setting && !is_one_of(choices[i].words, strcmp, text))
             return choices[i].what;
+    if (setting == MR_SETTING_OBSERVE && *mr_setting_text(MR_SETTING_OBSERVER))
+        return NULL; /* another library, with tools of its own */
+    for (size_t i = 0; i < sizeof understood / sizeof *understood; i++)
+        if (understood[i].setting == setting && !understood[i].is_good(text))
+            return understood[i].what;
     return NULL;
+}
+
+/* Whether a word of MILLRACE_KEEP names something. */
+static bool may_be_kept(const char *word, size_t length)
+{
+    static const char *const things[] = {"ptxas", "devices", "torch"};
+    bool is_good = length == 0 || strncmp(word, "lib", 3) == 0;
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++)
+        is_good |= strlen(things[i]) == length && memcmp(things[i], word, length) == 0;
+    return is_good;
 }
 
 /* Marks the setting's value as one that was complained of. False: it was already. */
@@ -218,6 +274,16 @@ static void find_faults(void (*say)(void *context, const char *sentence), void *
         if (!fault)
             continue;
         explain((enum mr_setting)i, fault, text, sizeof text);
+        say(context, text);
+    }
+    size_t length;
+    for (const char *word = mr_setting_text(MR_SETTING_KEEP); *word; word += length + (word[length] != '\0')) {
+        length = strcspn(word, ", ");
+        if (may_be_kept(word, length))
+            continue;
+        snprintf(text, sizeof text,
+                 "%s: '%.*s' is neither a library (libNAME), ptxas, devices nor torch, and is passed over",
+                 rows[MR_SETTING_KEEP].name, (int)(length < 200 ? length : 200), word);
         say(context, text);
     }
 }

@@ -18,7 +18,6 @@
 #include "compile/dump.h"
 #include "compile/lines.h"
 #include "compile/perf.h"
-#include "compile/processors.h"
 #include "compile/program.h"
 
 #define SOURCE_ROOM 24
@@ -26,15 +25,10 @@
 
 uint32_t (*mr_program_place)(const char *kernel, const char *file, uint32_t line, uint32_t ptx_line);
 
-/* The setting's text; NULL for the default, and if `known` doesn't know it, which is told. */
-static bool copy_setting(enum mr_setting setting, bool (*known)(const char *text), char **out)
+/* The setting's text; NULL for the default. */
+static bool copy_setting(enum mr_setting setting, char **out)
 {
-    const char *text = mr_setting_text(setting);
-    if (*text && !known(text)) {
-        mr_log(MR_LOG_WARN, "%s='%s' names nothing that code can be made for; the default is used",
-               mr_setting_describe(setting)->name, text);
-        text = "";
-    }
+    const char *text = mr_setting_in_force(setting);
     *out = *text ? mr_memdup(text, strlen(text) + 1) : NULL;
     return *out || !*text;
 }
@@ -46,8 +40,7 @@ bool mr_code_settings_read(struct mr_code_settings *settings)
     settings->note_accesses = mr_setting_on(MR_SETTING_FAULT_THREADS);
     settings->notes = mr_program_place != NULL;
     settings->stages = mr_dump_settings().stages & (MR_DUMP_IR | MR_DUMP_ASM);
-    return copy_setting(MR_SETTING_CPU, mr_processor_known, &settings->cpu) &&
-           copy_setting(MR_SETTING_CPU_FEATURES, mr_processor_features_known, &settings->features);
+    return copy_setting(MR_SETTING_CPU, &settings->cpu) && copy_setting(MR_SETTING_CPU_FEATURES, &settings->features);
 }
 
 void mr_code_settings_clear(struct mr_code_settings *settings)

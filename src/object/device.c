@@ -16,19 +16,12 @@
 
 #define KIB 1024u
 
-/* Shared memory and occupancy by compute capability (CUDA programming guide, technical specifications; units and
- * partitions as NVIDIA's occupancy calculator has them). Rising order. */
 static const struct mr_capability capabilities[] = {
-    {5, 0, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4},          {5, 2, 96 * KIB, 48 * KIB, 0, 2048, 32, 256, 4},
-    {5, 3, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4},          {6, 0, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 2},
-    {6, 1, 96 * KIB, 48 * KIB, 0, 2048, 32, 256, 4},          {6, 2, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4},
-    {7, 0, 96 * KIB, 96 * KIB, 0, 2048, 32, 256, 4},          {7, 2, 96 * KIB, 96 * KIB, 0, 2048, 32, 256, 4},
-    {7, 5, 64 * KIB, 64 * KIB, 0, 1024, 16, 256, 4},          {8, 0, 164 * KIB, 163 * KIB, 1 * KIB, 2048, 32, 128, 4},
-    {8, 6, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16, 128, 4},   {8, 7, 164 * KIB, 163 * KIB, 1 * KIB, 1536, 16, 128, 4},
-    {8, 8, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16, 128, 4},   {8, 9, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4},
-    {9, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4},  {10, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4},
-    {10, 3, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4}, {11, 0, 228 * KIB, 227 * KIB, 1 * KIB, 1536, 24, 128, 4},
-    {12, 0, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4},  {12, 1, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4},
+#define MR_CAPABILITY(major, minor, shared_per_sm, shared_optin, shared_reserved, threads, blocks, unit, partitions) \
+    {major, minor,     (shared_per_sm) * KIB, (shared_optin) * KIB, (shared_reserved) * KIB, threads, blocks, \
+     unit,  partitions},
+#include "base/capabilities.def"
+#undef MR_CAPABILITY
 };
 
 static struct mr_device devices[MR_DEVICE_LIMIT];

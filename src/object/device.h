@@ -2,7 +2,7 @@
 /* Devices: what the CPU looks like to a program.
  *
  * The records are made once, by driver initialisation, and never change except for the counted memory and the primary
- * context. Numbers that follow from the compute capability come from one table in device.c; the attributes that a
+ * context. Numbers that follow from the compute capability come from base/capabilities.def; the attributes that a
  * program can ask for are answered from them in device_attribute.c, so that limits, launch checks and occupancy never
  * disagree. */
 #ifndef MR_OBJECT_DEVICE_H

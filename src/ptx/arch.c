@@ -16,7 +16,11 @@
 /* An older architecture that clang 19 does not know. */
 #define UNKNOWN_TO_CLANG 88
 
-static const int known[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+static const int known[] = {
+#define MR_CAPABILITY(major, minor, ...) (major) * 10 + (minor),
+#include "base/capabilities.def"
+#undef MR_CAPABILITY
+};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 const int *mr_ptx_arch_all(size_t *count)

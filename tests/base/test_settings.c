@@ -114,6 +114,13 @@ static void choices(void **state)
         {MR_SETTING_GUARD, "512", "1024"},
         {MR_SETTING_GUARD, "2", "3"},
         {MR_SETTING_PERF, "jitdump", "Map"},
+        {MR_SETTING_CPU, "generic", "Generic"},
+        {MR_SETTING_CPU, "generic", "gen"},
+        {MR_SETTING_CPU_FEATURES, "", "+nothing-of-the-kind"},
+        {MR_SETTING_OBSERVE, "race:strict,mem", "race,memory"},
+        {MR_SETTING_OBSERVE, "trace",
+         "trace:"
+         "a,a-tool-whose-name-is-long"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const struct mr_setting_row *row = mr_setting_describe(all[i].setting);

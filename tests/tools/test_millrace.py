@@ -106,8 +106,12 @@ class Run(unittest.TestCase):
         wanted = ["MILLRACE_LOGG is no setting, and does nothing; did you mean MILLRACE_LOG? 'millrace env' lists them all",
                   "MILLRACE_COMPUTE_CAPABILITY='4.0' is neither auto nor a compute capability from 5.0 to 12.1; the default is used: auto",
                   "MILLRACE_GUARD='7' is not 0, 1, or an alignment (a power of two up to 512); the default is used: 0",
-                  "MILLRACE_WORKERS='many' is not a number; the default is used"]
-        wrong = {"MILLRACE_LOGG": "x", "MILLRACE_WORKERS": "many", "MILLRACE_COMPUTE_CAPABILITY": "4.0", "MILLRACE_GUARD": "7", "MILLRACE_LOG": None, "MILLRACE_LOG_FILE": None}
+                  "MILLRACE_WORKERS='many' is not a number; the default is used",
+                  "MILLRACE_CPU='granite' is no processor that code can be made for; the default is used",
+                  "MILLRACE_CPU_FEATURES='+avx,fma' is not a list of features (+NAME or -NAME, with commas between) that code can be made for; the default is used",
+                  "MILLRACE_KEEP: 'cudart' is neither a library (libNAME), ptxas, devices nor torch, and is passed over"]
+        wrong = {"MILLRACE_CPU": "granite", "MILLRACE_CPU_FEATURES": "+avx,fma", "MILLRACE_KEEP": "ptxas,cudart,libnvrtc",
+                 "MILLRACE_LOGG": "x", "MILLRACE_WORKERS": "many", "MILLRACE_COMPUTE_CAPABILITY": "4.0", "MILLRACE_GUARD": "7", "MILLRACE_LOG": None, "MILLRACE_LOG_FILE": None}
         driver = [os.environ["MR_DRIVER_VERSION"], "init"]
         for words in (["true"], driver, ["sh", "-c", '"$@"; "$@"', "sh", *driver]):
             self.assertEqual(sorted(millrace("run", "--", *words, **wrong).stderr.splitlines()), sorted(f"millrace: warn: {line}" for line in wanted), words)
@@ -120,6 +124,17 @@ class Run(unittest.TestCase):
         self.assertEqual(millrace("run", "--", *driver, **{**wrong, "MILLRACE_LOG": "off"}).stderr, "")
         self.assertEqual(millrace("run", "--log", "error", "--", "true", **wrong).stderr, "")
         self.assertEqual(millrace("run", "--", "true", MILLRACE_LOG=None).stderr, "")
+
+    def test_unknown_tools_are_told(self):
+        wanted = "MILLRACE_OBSERVE='trace,rase:strict' names a tool that is none of the observer's, which has race mem init pages schedule trace; the default is used"
+        for words in (["run", "--", "true"], ["env"], ["info"], ["smi"]):
+            self.assertEqual(millrace(*words, MILLRACE_OBSERVE="trace,rase:strict").stderr.count(wanted), 1, words)
+            # Another library may have other tools.
+            self.assertNotIn("none of the observer's", millrace(*words, MILLRACE_OBSERVE="rase", MILLRACE_OBSERVER="/nonexistent.so").stderr)
+        self.assertEqual(millrace("run", "--", "true", MILLRACE_OBSERVE="race:strict,mem").stderr, "")
+        done = subprocess.run([MILLRACE, "doctor", "--json"], env={**os.environ, "MILLRACE_OBSERVE": "rase"}, capture_output=True, text=True, check=False, timeout=120)
+        self.assertIn("MILLRACE_OBSERVE='rase' names a tool", done.stdout)
+        self.assertEqual(done.returncode, 1)
 
     def test_nothing_to_run(self):
         self.assertEqual(millrace("run").returncode, 2)

@@ -30,7 +30,7 @@ static unsigned long long in_mib(uint64_t bytes)
 
 static void look_at_processor(struct doctor *doctor)
 {
-    const char *set = mr_setting_text(MR_SETTING_CPU);
+    const char *set = mr_setting_in_force(MR_SETTING_CPU);
 #if defined(__x86_64__)
     const char *vectors = __builtin_cpu_supports("avx512f") ? "AVX-512"
                           : __builtin_cpu_supports("avx2")  ? "AVX2"
@@ -45,7 +45,7 @@ static void look_at_processor(struct doctor *doctor)
 #else
     doctor_say(doctor, DOCTOR_GOOD, "processor", NULL, "%ld processors", sysconf(_SC_NPROCESSORS_ONLN));
 #endif
-    if (*set || *mr_setting_text(MR_SETTING_CPU_FEATURES))
+    if (*set || *mr_setting_in_force(MR_SETTING_CPU_FEATURES))
         doctor_say(doctor, DOCTOR_NOTE, "processor", "unset them, unless that is what you want",
                    "MILLRACE_CPU or MILLRACE_CPU_FEATURES names another processor than this one");
 }

@@ -3,4 +3,7 @@
 #include "libs/observer/tool.h"
 
 const struct obs_tool *const obs_tools[] = {
-    &obs_tool_race, &obs_tool_mem, &obs_tool_init, &obs_tool_pages, &obs_tool_schedule, &obs_tool_trace, NULL};
+#define MR_TOOL(name) &obs_tool_##name,
+#include "base/tools.def"
+#undef MR_TOOL
+    NULL};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processors and features that MILLRACE_CPU and MILLRACE_CPU_FEATURES may name. LLVM ends the process for some
  * names that it does not know, and for processors without 64 bits, so names are looked up before it sees them. */
-#ifndef MR_COMPILE_PROCESSORS_H
-#define MR_COMPILE_PROCESSORS_H
+#ifndef MR_BASE_PROCESSORS_H
+#define MR_BASE_PROCESSORS_H
 
 #include <stdbool.h>
 
