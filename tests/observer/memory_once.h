@@ -13,6 +13,19 @@ void obs_mapping_created(struct obs_operation *made, uint64_t handle, size_t siz
     obs_generation_made(made, MR_ALLOCATION_MAPPED, (uintptr_t)handle, size);
 }
 
+void obs_mapping_exported(uint64_t handle, int descriptor)
+{
+    (void)handle;
+    (void)descriptor;
+}
+
+void obs_mapping_imported(struct obs_operation *made, uint64_t handle, int descriptor)
+{
+    (void)made;
+    (void)handle;
+    (void)descriptor;
+}
+
 void obs_mapping_released(uint64_t handle)
 {
     (void)handle;

@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/wait.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -482,6 +483,102 @@ static void imported_again()
     through(here, reinterpret_cast<int *>(third), false);
 }
 
+/* The same of memory that is made first and mapped later: a descriptor stands for it. */
+static CUmemAllocationProp of_descriptor()
+{
+    CUmemAllocationProp properties = {};
+    properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    return properties;
+}
+
+static size_t unit()
+{
+    CUmemAllocationProp properties = of_descriptor();
+    size_t size;
+    CHECK(cuMemGetAllocationGranularity(&size, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    return size;
+}
+
+static int *map(CUmemGenericAllocationHandle memory)
+{
+    CUmemAccessDesc access = {};
+    CUdeviceptr address;
+    access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    CHECK(cuMemAddressReserve(&address, unit(), 0, 0, 0));
+    CHECK(cuMemMap(address, unit(), 0, memory, 0));
+    CHECK(cuMemSetAccess(address, unit(), &access, 1));
+    return reinterpret_cast<int *>(address);
+}
+
+static CUmemGenericAllocationHandle new_memory()
+{
+    CUmemAllocationProp properties = of_descriptor();
+    CUmemGenericAllocationHandle memory;
+    CHECK(cuMemCreate(&memory, unit(), &properties, 0));
+    return memory;
+}
+
+/* A descriptor of the memory, which a program that is started has as well. */
+static int descriptor_of(CUmemGenericAllocationHandle memory)
+{
+    int descriptor;
+    CHECK(cuMemExportToShareableHandle(&descriptor, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CHECK(fcntl(descriptor, F_SETFD, 0));
+    return descriptor;
+}
+
+static CUmemGenericAllocationHandle import_memory(int descriptor)
+{
+    CUmemGenericAllocationHandle memory;
+    CHECK(cuMemImportFromShareableHandle(&memory, reinterpret_cast<void *>(static_cast<intptr_t>(descriptor)), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    return memory;
+}
+
+/* A process imports its own memory, and releases the handle that it has made. */
+static void memory_exported_here()
+{
+    CUmemGenericAllocationHandle memory = new_memory(), again;
+    int descriptor = descriptor_of(memory), *here = map(memory);
+    CHECK(cuMemRelease(memory));
+    again = import_memory(descriptor);
+    through(here, map(again), false);
+}
+
+/* A process imports another one's memory twice, by two descriptors. */
+static void imports_memory_twice()
+{
+    int descriptors[2];
+    take_bytes(descriptors, sizeof descriptors);
+    int *first = map(import_memory(descriptors[0]));
+    through(first, map(import_memory(descriptors[1])), false);
+}
+
+static void memory_imported_twice()
+{
+    CUmemGenericAllocationHandle memory = new_memory();
+    int descriptors[2] = {descriptor_of(memory), descriptor_of(memory)};
+    run_elsewhere("imports_memory_twice", descriptors, sizeof descriptors);
+}
+
+/* Two memories by descriptors are two. */
+static void imports_two_memories()
+{
+    int descriptors[2];
+    take_bytes(descriptors, sizeof descriptors);
+    mended = false;
+    int *first = map(import_memory(descriptors[0]));
+    through(first, map(import_memory(descriptors[1])), false);
+}
+
+static void two_memories()
+{
+    int descriptors[2] = {descriptor_of(new_memory()), descriptor_of(new_memory())};
+    run_elsewhere("imports_two_memories", descriptors, sizeof descriptors);
+}
+
 static void until_set(volatile int *flag)
 {
     while (*flag == 0)
@@ -587,7 +684,9 @@ int main(int count, char **words)
                  {"told_by_kernel", told_by_kernel}, {"told_by_stream", told_by_stream}, {"told_by_both", told_by_both},
                  {"graph_value_set", graph_value_set}, {"graph_params_set", graph_params_set},
                  {"graph_updated", graph_updated}, {"graph_event_set", graph_event_set}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}, {"exported_here", exported_here}, {"imports_twice", imports_twice},
-                 {"imports_and_frees", imports_and_frees}, {"imported_twice", imported_twice}, {"imported_and_freed", imported_and_freed}, {"imported_again", imported_again}};
+                 {"imports_and_frees", imports_and_frees}, {"imported_twice", imported_twice}, {"imported_and_freed", imported_and_freed}, {"imported_again", imported_again},
+                 {"memory_exported_here", memory_exported_here}, {"imports_memory_twice", imports_memory_twice}, {"memory_imported_twice", memory_imported_twice},
+                 {"imports_two_memories", imports_two_memories}, {"two_memories", two_memories}};
     mended = count > 2 && std::strcmp(words[2], "mended") == 0;
     handle_text = count > 3 ? words[3] : nullptr;
     CHECK(cudaMalloc(&a, COUNT * sizeof(int)));

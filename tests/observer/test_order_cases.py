@@ -42,6 +42,9 @@ CASES = {
     "imported_twice": [("waits_never", "reads", "fill", "writes", "make stream")],
     "imported_and_freed": [("waits_never", "reads", "fill", "writes", "make stream")],
     "imported_again": [("waits_never", "reads", "fill", "writes", "make stream")],
+    "memory_exported_here": [("waits_never", "reads", "fill", "writes", "make stream")],
+    "memory_imported_twice": [("waits_never", "reads", "fill", "writes", "make stream")],
+    "two_memories": [],
 }
 # The same of programs in which the host waits for a word in memory. It is seen in code that was compiled for it.
 TALKS = {

@@ -14,9 +14,17 @@
 
 #include "libs/observer/operation.h"
 
-/* The program has a handle (cuMemCreate, cuMemImportFromShareableHandle), or has it once more
- * (cuMemRetainAllocationHandle): `size` is then not looked at. */
+/* The program has a handle (cuMemCreate), or has it once more (cuMemRetainAllocationHandle): `size` is then not looked
+ * at. */
 void obs_mapping_created(struct obs_operation *made, uint64_t handle, size_t size);
+
+/* A descriptor stands for the memory (cuMemExportToShareableHandle). */
+void obs_mapping_exported(uint64_t handle, int descriptor);
+
+/* The program has a handle of the memory that a descriptor stands for (cuMemImportFromShareableHandle). It is the same
+ * memory as that of all other handles whose descriptors are of the same file. Of a descriptor that is no file nothing
+ * is known: each mapping of it is taken to be memory of its own. */
+void obs_mapping_imported(struct obs_operation *made, uint64_t handle, int descriptor);
 void obs_mapping_released(uint64_t handle);
 
 /* size bytes of the memory, from `offset` on, lie at `base` from now on. Memory whose handle is not known, or not known

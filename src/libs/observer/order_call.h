@@ -129,6 +129,8 @@ void obs_array_free_enter(struct obs_call *call);
 void obs_free_leave(struct obs_call *call);
 void obs_free_failed(struct obs_call *call);
 void obs_memory_made_leave(struct obs_call *call);
+void obs_memory_exported_leave(struct obs_call *call);
+void obs_memory_imported_leave(struct obs_call *call);
 void obs_memory_released_leave(struct obs_call *call);
 void obs_map_leave(struct obs_call *call);
 void obs_unmap_enter(struct obs_call *call);

@@ -263,6 +263,24 @@ void obs_memory_made_leave(struct obs_call *call)
     obs_operation_drop(operation);
 }
 
+void obs_memory_exported_leave(struct obs_call *call)
+{
+    const struct mr_params_cuMemExportToShareableHandle *params = call->call->params;
+    if (params->handleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        obs_mapping_exported(params->handle, *(const int *)params->shareableHandle);
+}
+
+void obs_memory_imported_leave(struct obs_call *call)
+{
+    const struct mr_params_cuMemImportFromShareableHandle *params = call->call->params;
+    bool is_file = params->shHandleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    struct obs_operation *operation = by_host(call, MR_SIDE_ALLOCATION, 0, 0);
+    if (!operation)
+        return;
+    obs_mapping_imported(operation, *params->handle, is_file ? (int)(intptr_t)params->osHandle : -1);
+    obs_operation_drop(operation);
+}
+
 void obs_memory_released_leave(struct obs_call *call)
 {
     obs_mapping_released(obs_param_handle(call, call->family->object));
