@@ -5,13 +5,14 @@
     build.py BUILD_FOLDER OUTPUT_FOLDER
 
 gather.py collects the pages, Sphinx makes HTML of them, and then each link of the result is looked at: it must lead to
-a file of the site, and its fragment to something that has this name there. A warning of Sphinx's is an error. The
+a file of the site, and its fragment to something that has this name there. What style sheets import counts as well. A warning of Sphinx's is an error. The
 output depends on the sources alone, so two runs give the same bits. It needs no server and nothing from the network.
 """
 import html.parser
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,10 @@ import gather
 
 
 NEEDED = {"python3-sphinx": "sphinx", "python3-myst-parser": "myst_parser", "furo": "furo"}
+
+
+# Debian's furo leaves this sheet to a package of its own, and asks a server for it. The site takes it along.
+SERVERS_SHEET, SHEET = "/javascript/normalize.css/normalize.css", pathlib.Path("/usr/share/javascript/normalize.css/normalize.css")
 
 
 class Page(html.parser.HTMLParser):
@@ -45,6 +50,13 @@ def wrong_links(site: pathlib.Path) -> tuple[int, list[str]]:
     """How many links between pages there are, and those that lead nowhere."""
     pages = {path: Page(path) for path in sorted(site.rglob("*.html"))}
     count, wrong = 0, []
+    for path in sorted(site.rglob("*.css")):
+        for link in re.findall(r"url\(\s*[\"']?([^\"')]+)", path.read_text()):
+            if urllib.parse.urlsplit(link).scheme or link.startswith("#"):
+                continue
+            count += 1
+            if link.startswith("/") or not (path.parent / urllib.parse.urlsplit(link).path).is_file():
+                wrong.append(f"{path.relative_to(site)}: no file {link}")
     for path, page in pages.items():
         for link in page.links:
             scheme, _, to, _, fragment = urllib.parse.urlsplit(link)
@@ -57,6 +69,15 @@ def wrong_links(site: pathlib.Path) -> tuple[int, list[str]]:
             elif fragment and target in pages and urllib.parse.unquote(fragment) not in pages[target].names:
                 wrong.append(f"{path.relative_to(site)}: nothing is called {link}")
     return count, wrong
+
+
+def take_sheet(site: pathlib.Path) -> None:
+    """Has the theme import its sheet of common defaults from beside it."""
+    for path in sorted((site / "_static/styles").glob("*.css")):
+        text = path.read_text()
+        if SERVERS_SHEET in text and SHEET.is_file():
+            shutil.copyfile(SHEET, path.parent / SHEET.name)
+            path.write_text(text.replace(SERVERS_SHEET, SHEET.name))
 
 
 def main() -> None:
@@ -80,6 +101,7 @@ def main() -> None:
             sys.exit(f"{done.stdout}{done.stderr.replace(str(sources), '')}\ndocs: Sphinx has warnings")
         for name in (".buildinfo", "objects.inv", "_static/scripts/gumshoe-patched.js"):
             (result / name).unlink(missing_ok=True)
+        take_sheet(result)
         count, wrong = wrong_links(result)
         if wrong:
             sys.exit("\n".join([*wrong, f"docs: {len(wrong)} of {count} links lead nowhere"]))

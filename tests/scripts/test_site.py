@@ -104,6 +104,16 @@ class Wrong(unittest.TestCase):
         self.assertEqual(build.wrong_links(self.output)[1],
                          ["a.html: nothing is called b.html#two", "b.html: no file c.html", "b.html: nothing is called a.html#three"])
 
+    def test_style_sheets_of_the_result(self) -> None:
+        """What they import is beside them: no server is asked for it."""
+        styles = self.output / "_static/styles"
+        styles.mkdir(parents=True)
+        (styles / "a.css").write_text('@import url("b.css?digest=1"); p { background: url(data:image/png;base64,) }')
+        (styles / "b.css").write_text("p { margin: 0 }")
+        self.assertEqual(build.wrong_links(self.output), (1, []))
+        (styles / "b.css").write_text("@import url(/elsewhere/c.css); @import url( 'd.css' );")
+        self.assertEqual(build.wrong_links(self.output)[1], ["_static/styles/b.css: no file /elsewhere/c.css", "_static/styles/b.css: no file d.css"])
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=0)
