@@ -110,7 +110,7 @@ def markdown(program: str, command: str | None = None) -> str:
             out += [plain(str(what)), ""]
         elif kind == "items":
             for option, meaning in what:
-                out += [f"``{option}``" if "`" in option else f"`{option}`", f": {plain(meaning) or '-'}", ""]
+                out += [f"``{option}``" if "`" in option else f"`{option}`", *([f": {plain(meaning)}"] if meaning else []), ""]
         else:
             out += [*(["## Examples", ""] if kind == "example" else []), "```", *what, "```", ""]
     return "\n".join(out)

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+CMAKE_PROGRAM = os.environ.get("MILLRACE_TEST_CMAKE", "cmake")  # another one than the system's
 
 # One command with empty folders in the place of NVIDIA's toolkit, in a namespace of its own.
 HIDE = r"""
@@ -315,19 +316,30 @@ class Projects(unittest.TestCase):
     @unittest.skipUnless(shutil.which("cmake", path="/usr/bin:/bin"), "there is no cmake")
     def test_cmake(self):
         self.write("CMakeLists.txt", CMAKE)
-        said = self.do("cmake", "-S", ".", "-B", "out")
+        said = self.do(CMAKE_PROGRAM, "-S", ".", "-B", "out")
         self.assertIn("The CUDA compiler identification is NVIDIA 13.0", said)
         self.assertIn(f"includes: {ROOT / 'include'}", said)
-        self.do("cmake", "--build", "out")
+        self.do(CMAKE_PROGRAM, "--build", "out")
         self.assertRegex(self.do("ctest", "--test-dir", "out"), r"100% tests passed(, 0 tests failed)? out of 5\b")
+
+    def test_folders_of_a_link(self):
+        """CMake takes the folders that a dry run names for the toolkit's, looks for lib64 below them, and leaves them out of a
+        program's RUNPATH. CMake 4 looks nowhere else."""
+        done = subprocess.run([ROOT / "bin/nvcc", "--dryrun", "kernel.cu"], cwd=self.path, capture_output=True, text=True, check=True)
+        lines = done.stderr.splitlines()
+        folders = next(line for line in lines if line.startswith("#$ LIBRARIES=")).removeprefix("#$ LIBRARIES=")
+        self.assertEqual(folders, f"-L{ROOT} -L{ROOT / 'lib/runtime'}")
+        self.assertIn(f" {folders} ", lines[-1])
+        self.assertTrue((ROOT / "lib64/libcublas.so").exists())
+        self.assertEqual(list(ROOT.glob("lib*.so*")), [])
 
     @unittest.skipUnless(shutil.which("cmake", path="/usr/bin:/bin"), "there is no cmake")
     def test_cmake_without_cuda(self):
         """The driver is found although nvcc had no part in it, and the loader knows no path."""
         self.write("CMakeLists.txt", CMAKE_HOST)
         self.write("runtime.cpp", RUNTIME)
-        self.do("cmake", "-S", ".", "-B", "out")
-        self.do("cmake", "--build", "out")
+        self.do(CMAKE_PROGRAM, "-S", ".", "-B", "out")
+        self.do(CMAKE_PROGRAM, "--build", "out")
         self.assertRegex(self.do("ctest", "--test-dir", "out"), r"100% tests passed(, 0 tests failed)? out of 1\b")
 
     @unittest.skipUnless(shutil.which("cmake", path="/usr/bin:/bin"), "there is no cmake")
@@ -335,8 +347,8 @@ class Projects(unittest.TestCase):
         """CUDA::cublas_static and the like. The program finds the libraries although the loader knows no path."""
         self.write("CMakeLists.txt", CMAKE_STATIC)
         self.write("mathematics.cpp", MATHEMATICS)
-        self.do("cmake", "-S", ".", "-B", "out")
-        self.do("cmake", "--build", "out")
+        self.do(CMAKE_PROGRAM, "-S", ".", "-B", "out")
+        self.do(CMAKE_PROGRAM, "--build", "out")
         self.assertEqual(self.do("out/mathematics"), MATHEMATICS_SAY)
 
     def test_nvcc_static_mathematics(self):

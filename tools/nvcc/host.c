@@ -348,6 +348,7 @@ int host_link(const struct request *request, const struct places *places, char *
     if (request->serial_openmp && !is_clang(host_program(request)))
         mr_words_add(&words, "-fopenmp", "");
     /* Before the folders of the command line, which may be another toolkit's. */
+    mr_words_add(&words, "-L", places->root);
     mr_words_add(&words, "-L", places->runtime);
     if (names_libraries(request))
         mr_words_add(&words, "-L", places->libraries);

@@ -159,6 +159,7 @@ struct places {
     char include[PATH_MAX]; /* of cuda.h */
     char libraries[PATH_MAX];
     char runtime[PATH_MAX]; /* of the runtime library alone (lib/runtime/meson.build) */
+    char root[PATH_MAX];    /* the toolkit's: CMake looks for lib64/ in the folders of a link */
 };
 bool places_find(struct places *places);
 /* The program that changes the host half of sources with managed variables. False after a message. */

@@ -67,7 +67,7 @@ bool places_find(struct places *places)
 {
     static const char *const device[] = {"../device", "../lib/millrace/device"};
     static const char *const include[] = {"../include"};
-    static const char *const libraries[] = {"../lib"}, *const runtime[] = {"../lib/runtime"};
+    static const char *const libraries[] = {"../lib"}, *const runtime[] = {"../lib/runtime"}, *const root[] = {".."};
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
@@ -77,7 +77,8 @@ bool places_find(struct places *places)
     return find_place(at, device, 2, "millrace_device.h", places->device) &&
            find_place(at, include, 1, "cuda.h", places->include) &&
            find_place(at, libraries, 1, "libcuda.so.1", places->libraries) &&
-           find_place(at, runtime, 1, "libcudart_static.a", places->runtime);
+           find_place(at, runtime, 1, "libcudart_static.a", places->runtime) &&
+           find_place(at, root, 1, "version.json", places->root);
 }
 
 /* Beside the shim in a build. */
@@ -100,9 +101,9 @@ void places_show(const struct places *places)
     /* CMake finds the toolkit's root by the name of NVVM's folder, which need not be there. */
     fprintf(
         stderr,
-        "#$ _SPACE_= \n#$ TOP=%s/..\n#$ NVVMIR_LIBRARY_DIR=%s/../nvvm/libdevice\n#$ LD_LIBRARY_PATH=%s\n#$ PATH=%s\n#$ INCLUDES=-I%s\n#$ LIBRARIES=-L%s\n",
+        "#$ _SPACE_= \n#$ TOP=%s/..\n#$ NVVMIR_LIBRARY_DIR=%s/../nvvm/libdevice\n#$ LD_LIBRARY_PATH=%s\n#$ PATH=%s\n#$ INCLUDES=-I%s\n#$ LIBRARIES=-L%s -L%s\n",
         places->include, places->include, places->libraries, getenv("PATH") ? getenv("PATH") : "", places->include,
-        places->runtime);
+        places->root, places->runtime);
 }
 
 /* --- Commands ------------------------------------------------------------------ */
