@@ -910,6 +910,20 @@ int main() { templates<<<1, 1>>>((int *)0); }
         self.cc("-c", "-MMD", "kernels.cu", "-o", "out.o")
         self.assertIn("out.o: ", (self.path / "out.d").read_text())
 
+    def test_dependencies_of_each_phase(self):
+        """The file is named after the output, else after the source; so is what depends, as a source's object."""
+        self.write(HALVES)
+        (self.path / "sub").mkdir()
+        for words, file, target in ((("-ptx",), "kernels.d", "kernels.o"), (("-cubin", "-arch=sm_80"), "kernels.d", "kernels.o"), (("-fatbin", "-o", "sub/k.fb"), "sub/k.d", "sub/k.fb"),
+                                    (("-ptx", "-MF", "x", "-MT", "t"), "x", "t"), (("-c", "-odir", "sub"), "sub/kernels.d", "sub/kernels.o"), (("-dlto", "-ltoir"), "kernels.d", "kernels.o"),
+                                    (("-shared", "-o", "sub/lib.so.1"), "sub/lib.so.d", "sub/lib.so.1"), (("-lib", "-o", "lib.a"), "lib.d", "lib.a"), (("-shared",), "kernels.d", "kernels.o")):
+            self.cc("-MMD", "-MP", "kernels.cu", *words)
+            text = (self.path / file).read_text()
+            self.assertTrue(text.startswith(f"{target}: kernels.cu"), text)
+            self.assertIn("\nkernels.h:\n", text)
+            (self.path / file).unlink()
+        self.assertEqual([str(path) for path in self.path.rglob("*.d")], [])
+
     def test_kept_files(self):
         self.write(HALVES)
         (self.path / "kept").mkdir()

@@ -384,6 +384,13 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         (self.path / "inputs").write_text("kernel.cu -o out.ptx")
         self.assertEqual(self.nvcc("--ptx", "-optf", "inputs").returncode, 0)
         self.assertTrue((self.path / "out.ptx").exists())
+        (self.path / "with,comma").write_text("-DFOURTH")
+        done = self.nvcc("--dryrun", "-optf", "options,inputs", "-optf=with\\,comma", "--ptx")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ('"-DFIRST=a b"', "-DFOURTH", "out.ptx"):
+            self.assertIn(word, done.stderr)
+        for words in (("-optf=options,nowhere",), ("-optf=",)):
+            self.assertEqual(self.nvcc("--ptx", "kernel.cu", *words).returncode, 1, words)
         for text in ("-optf options", "@options", "-fplugin=x.so", "-Xcompiler -fplugin=x.so", "-D@options", "--unknown", "-DX=`touch hacked` -std"):
             (self.path / "hostile").write_text(text)
             self.assertEqual(self.nvcc("--ptx", "-optf=hostile", "kernel.cu").returncode, 1, text)

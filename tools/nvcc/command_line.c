@@ -101,7 +101,7 @@ static void note_given(struct request *request, const struct option *option, con
     }
 }
 
-static bool read_file_of_options(struct request *request, const char *path);
+static bool read_files_of_options(struct request *request, const char *list);
 
 /* An option that nvcc doesn't know, for the program that it is meant for. */
 static bool forward(struct request *request, const char *word)
@@ -139,7 +139,7 @@ static bool read_option(struct request *request, int argc, char **argv, int *at)
     if (value[0] == '@') /* clang's inner part would read it as an option file, even attached */
         return complain("option files are not read:", value);
     if (option->action == OPTIONS_FILE)
-        return read_file_of_options(request, value);
+        return read_files_of_options(request, value);
     if (!option_apply(request, option, word, value))
         return false;
     note_given(request, option, word, separate ? value : NULL);
@@ -178,12 +178,10 @@ static void split(const char *text, struct mr_words *words)
     }
 }
 
-/* The file's words are read by the same table, and may not name a further file. */
+/* The file's words are read by the same table. */
 static bool read_file_of_options(struct request *request, const char *path)
 {
     struct mr_text text = {.data = NULL};
-    if (request->in_options_file)
-        return complain("an option file names another:", path);
     if (!file_read(path, &text))
         return false;
     struct options_file *file = mr_calloc(1, sizeof *file);
@@ -198,6 +196,19 @@ static bool read_file_of_options(struct request *request, const char *path)
     request->in_options_file = true;
     bool good = read_words(request, (int)file->words.count, file->words.items);
     request->in_options_file = false;
+    return good;
+}
+
+/* One file, or several with commas between. They may not name a further file. */
+static bool read_files_of_options(struct request *request, const char *list)
+{
+    struct mr_text path = {.data = NULL};
+    if (request->in_options_file)
+        return complain("an option file names another:", list);
+    bool good = *list || complain("there is no file of options in", "--options-file");
+    while (good && option_next_part(&list, &path))
+        good = !path.failed && read_file_of_options(request, mr_text_chars(&path));
+    mr_text_clear(&path);
     return good;
 }
 

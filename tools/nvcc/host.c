@@ -48,25 +48,27 @@ int host_answers(const struct request *request)
     return status;
 }
 
-static void add_dependency_words(const struct request *request, const struct input *input, const char *output,
+/* The file of dependencies and the target in it are named after the output, or after the source and its object,
+ * whatever the phase makes, as with nvcc. */
+static void add_dependency_words(const struct request *request, const struct input *input, const char *option,
                                  struct mr_words *words)
 {
-    if (!request->write_dependencies)
-        return;
-    char *file = output_name(request->output && request->phase == PHASE_OBJECT ? request->output : input->path, ".d");
-    const char *folder_end = request->output && request->phase == PHASE_OBJECT ? strrchr(request->output, '/') : NULL;
+    const char *output = request->output, *slash = output ? strrchr(output, '/') : NULL;
+    char *object = output_path(request, input->path, ".o"),
+         *file = output ? output_name(output, ".d") : output_path(request, input->path, ".d");
     struct mr_text path = {.data = NULL};
-    if (folder_end)
-        mr_text_add(&path, request->output, (size_t)(folder_end + 1 - request->output));
+    if (slash)
+        mr_text_add(&path, output, (size_t)(slash + 1 - output));
     mr_text_put(&path, file);
-    mr_words_add(words, request->system_dependencies ? "-MD" : "-MMD", "");
+    mr_words_add(words, option, "");
     mr_words_add(words, "-MF", "");
     mr_words_add(words, request->dependency_file ? request->dependency_file : mr_text_chars(&path), "");
     mr_words_add(words, "-MT", "");
-    mr_words_add(words, request->dependency_target ? request->dependency_target : output, "");
+    mr_words_add(words, request->dependency_target ? request->dependency_target : output ? output : object, "");
     if (request->dependency_phony)
         mr_words_add(words, "-MP", "");
     mr_text_clear(&path);
+    mr_free(object);
     mr_free(file);
 }
 
@@ -250,7 +252,8 @@ int host_object(const struct request *request, const struct places *places, cons
     } else {
         plain_half(request, places, input, &words);
     }
-    add_dependency_words(request, input, output, &words);
+    if (request->write_dependencies)
+        add_dependency_words(request, input, request->system_dependencies ? "-MD" : "-MMD", &words);
     mr_words_add(&words, "-c", "");
     if (input->kind == KIND_CUDA) {
         status = status == 0 ? cuda_object(request, &words, input, output) : status;
@@ -262,6 +265,17 @@ int host_object(const struct request *request, const struct places *places, cons
     add_source(input, &words);
     if (status == 0)
         status = step_run(request, &words, NULL);
+    mr_words_clear(&words);
+    return status;
+}
+
+int host_dependencies_beside(const struct request *request, const struct places *places, const struct input *input)
+{
+    struct mr_words words = {.items = NULL};
+    host_half(request, places, input->path, &words);
+    add_dependency_words(request, input, request->system_dependencies ? "-M" : "-MM", &words);
+    add_source(input, &words);
+    int status = step_run(request, &words, NULL);
     mr_words_clear(&words);
     return status;
 }

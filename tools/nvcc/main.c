@@ -66,6 +66,8 @@ static int run_each(const struct request *request, const struct places *places)
             status = device_cubin(request, places, input, output);
         else
             status = device_ptx(request, places, input->path, request->targets[0], output);
+        if (status == 0 && request->write_dependencies && phase_is_device(request->phase) && input->kind == KIND_CUDA)
+            status = host_dependencies_beside(request, places, input);
         mr_free(name);
     }
     return status;

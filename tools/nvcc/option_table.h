@@ -4,6 +4,8 @@
 #define NVCC_OPTION_TABLE_H
 
 #include <stdbool.h>
+
+#include "base/text.h"
 #include <stddef.h>
 
 struct request;
@@ -90,6 +92,11 @@ const struct option *option_find(const char *word, const char **value);
 /* options.c. Does to the request what the option asks for; `word` is for messages. False after a message on standard
  * error. */
 bool option_apply(struct request *request, const struct option *option, const char *word, const char *value);
+
+/* The next part of a comma list, which is left behind it; false at its end. As nvcc reads lists, double quotes hold a
+ * part together and stay in it, and a backslash before a comma makes it one of the part. Empty parts are passed over.
+ */
+bool option_next_part(const char **list, struct mr_text *part);
 
 /* Whether the value is "true"; whether it is that or "false" (false after a message). */
 bool option_is_true(const char *value);

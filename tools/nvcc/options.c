@@ -112,10 +112,7 @@ static bool one_part(struct request *request, enum action action, const char *op
     }
 }
 
-/* The next part of a comma list, which is left behind it; false at its end. As nvcc reads lists, double quotes hold a
- * part together and stay in it, and a backslash before a comma makes it one of the part. Empty parts are passed over.
- */
-static bool next_part(const char **list, struct mr_text *part)
+bool option_next_part(const char **list, struct mr_text *part)
 {
     const char *at = *list;
     bool quoted = false;
@@ -339,7 +336,7 @@ static bool apply_list(struct request *request, const struct option *option, con
 {
     struct mr_text part = {.data = NULL};
     bool any = false;
-    for (; next_part(&value, &part); any = true)
+    for (; option_next_part(&value, &part); any = true)
         if (option->action == LINK_LIST)
             request_add_item(request, joined(option->text, mr_text_chars(&part)), 0);
         else if (option->action == RUN_ARGUMENTS)

@@ -159,7 +159,7 @@ struct places {
     char include[PATH_MAX]; /* of cuda.h */
     char libraries[PATH_MAX];
     char runtime[PATH_MAX]; /* of the runtime library alone (lib/runtime/meson.build) */
-    char root[PATH_MAX];    /* the toolkit's: CMake looks for lib64/ in the folders of a link */
+    char root[PATH_MAX]; /* the toolkit's: CMake looks for lib64/ in the folders of a link */
 };
 bool places_find(struct places *places);
 /* The program that changes the host half of sources with managed variables. False after a message. */
@@ -227,6 +227,8 @@ void host_check_words(const struct request *request, bool clang, struct mr_words
 int host_object(const struct request *request, const struct places *places, const struct input *input,
                 const char *output);
 int host_dependencies(const struct request *request, const struct places *places, const struct input *input);
+/* Writes the file that -MD or -MMD asks for, of a source of which device code alone is made. */
+int host_dependencies_beside(const struct request *request, const struct places *places, const struct input *input);
 /* Links, or archives, what the items name; objects[i] stands for input i. */
 int host_link(const struct request *request, const struct places *places, char *const *objects,
               const char *device_object);
