@@ -152,6 +152,9 @@ uint64_t mr_ptx_type_letter_set(char letter);
 bool mr_ptx_version_is_known(uint32_t version);
 uint32_t mr_ptx_version_newest(void);
 
+/* All versions, oldest first, 72 for 7.2; *count of them. */
+const uint8_t *mr_ptx_versions_all(size_t *count);
+
 /* The version that .target sm_NN needs, with suffix 'a', 'f' or 0; 0 if there is
  * no such target. */
 uint32_t mr_ptx_target_version(uint32_t sm, char suffix);

@@ -41,6 +41,12 @@ bool mr_ptx_version_is_known(uint32_t version)
     return false;
 }
 
+const uint8_t *mr_ptx_versions_all(size_t *count)
+{
+    *count = sizeof versions;
+    return versions;
+}
+
 uint32_t mr_ptx_version_newest(void)
 {
     return versions[sizeof versions / sizeof versions[0] - 1];

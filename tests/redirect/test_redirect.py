@@ -250,6 +250,58 @@ class Nvvm(unittest.TestCase):
             self.assertEqual(run(str(path / "program"), str(path / "libnvvmlike.so.4")), (0, "\n".join(plain) + "\n"))
 
 
+class Assembler(unittest.TestCase):
+    """A library of somebody's that exports NVIDIA's PTX Compiler API, which makes machine code. A stand-in answers 77 for
+    each function; one of them is of some day to come."""
+
+    NAMES = pathlib.Path(__file__).resolve().parents[2].joinpath("lib/nvptxcompiler.txt").read_text(encoding="utf-8").split()
+    PROGRAM = """#include <dlfcn.h>
+    #include <stdio.h>
+    #include <string.h>
+    int main(int argc, char **argv)
+    {
+        static const char ptx[] = ".version 7.0\\n.target sm_70\\n.address_size 64\\n.visible .entry k()\\n{\\nret;\\n}\\n";
+        const char *options[] = {"-arch=sm_80"};
+        void *compiler = NULL, *library = dlopen(argv[1], RTLD_NOW);
+        unsigned major = 0, minor = 0;
+        size_t size = 0;
+        int (*version)(unsigned *, unsigned *), (*create)(void **, size_t, const char *), (*compile)(void *, int, const char **), (*size_of)(void *, size_t *),
+            (*destroy)(void **), (*future)(void), (*other)(void);
+        *(void **)&version = dlsym(library, "nvPTXCompilerGetVersion");
+        *(void **)&create = dlsym(library, "nvPTXCompilerCreate");
+        *(void **)&compile = dlsym(library, "nvPTXCompilerCompile");
+        *(void **)&size_of = dlsym(library, "nvPTXCompilerGetCompiledProgramSize");
+        *(void **)&destroy = dlsym(library, "nvPTXCompilerDestroy");
+        *(void **)&future = dlsym(library, "nvPTXCompilerSomeDay");
+        *(void **)&other = dlsym(library, "other");
+        printf("%d", version(&major, &minor));
+        printf(" %d", create(&compiler, strlen(ptx), ptx));
+        printf(" %d", compile(compiler, 1, options));
+        printf(" %d", size_of(compiler, &size));
+        printf(" %d", destroy(&compiler));
+        printf(" %d %d %u %s\\n", future(), other(), major, size ? "program" : "none");
+        return argc - 2;
+    }
+    """
+
+    def test_functions(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            functions = [*self.NAMES, "nvPTXCompilerSomeDay", "other"]
+            (path / "stands_in.c").write_text("".join(f"int {name}(void); int {name}(void) {{ return 77; }}\n" for name in functions))
+            (path / "program.c").write_text(self.PROGRAM)
+            subprocess.run(["cc", "-o", str(path / "program"), str(path / "program.c"), "-ldl"], check=True)
+            program, theirs = str(path / "program"), "77 77 77 77 77 77 77 0 none\n"
+            for style in "gnu", "sysv": # the two tables in which the loader looks names up
+                library = str(path / f"lib{style}.so")
+                subprocess.run(["cc", "-shared", "-fPIC", f"-Wl,--hash-style={style}", "-o", library, str(path / "stands_in.c")], check=True)
+                status, said = run(program, library)
+                self.assertEqual((status, said.splitlines()[-1]), (0, "0 0 0 0 0 4 77 13 program"), said)
+                self.assertIn("nvPTXCompilerSomeDay", said)
+                self.assertEqual(run(program, library, through=False), (0, theirs))
+                self.assertEqual(run(program, library, MILLRACE_KEEP="libnvptxcompiler"), (0, theirs))
+
+
 class Libraries(unittest.TestCase):
     """NVIDIA's libraries by path, by RPATH and by the names that packers of wheels give them."""
 

@@ -123,6 +123,33 @@ int main()
     return count < 1;
 }
 """
+# The PTX Compiler API, in C.
+CMAKE_ASSEMBLER = """
+cmake_minimum_required(VERSION 3.18)
+project(assembler LANGUAGES C)
+find_package(CUDAToolkit 12.0 REQUIRED)
+add_executable(assembler assembler.c)
+target_link_libraries(assembler CUDA::nvptxcompiler_static)
+"""
+ASSEMBLER = """
+#include <nvPTXCompiler.h>
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    static const char ptx[] = ".version 7.0\\n.target sm_70\\n.address_size 64\\n.visible .entry k()\\n{\\nret;\\n}\\n";
+    const char *options[] = {"--gpu-name=sm_80"};
+    nvPTXCompilerHandle compiler;
+    size_t size = 0;
+    int status = nvPTXCompilerCreate(&compiler, strlen(ptx), ptx);
+    status |= nvPTXCompilerCompile(compiler, 1, options);
+    status |= nvPTXCompilerGetCompiledProgramSize(compiler, &size);
+    status |= nvPTXCompilerDestroy(&compiler);
+    printf("%d %s\\n", status, size > sizeof ptx ? "made" : "none");
+    return 0;
+}
+"""
+ASSEMBLER_SAYS = "0 made\n"
 # The libraries of mathematics under the names of NVIDIA's static ones.
 CMAKE_STATIC = """
 cmake_minimum_required(VERSION 3.18)
@@ -365,6 +392,17 @@ class Projects(unittest.TestCase):
         lost.chmod(0o755)
         if CAN_HIDE or "libcublas." not in subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True).stdout:
             self.assertRegex(self.do("sh", "-c", "./lost 2>&1; echo $?"), r"^millrace: error: libcu\w+\.so\.1\d: .*; run the program through 'millrace run'\n127\n$")
+
+    @unittest.skipUnless(shutil.which("cmake", path="/usr/bin:/bin"), "there is no cmake")
+    def test_ptx_compiler(self):
+        """CUDA::nvptxcompiler_static, and the words of NVIDIA's manual."""
+        self.write("CMakeLists.txt", CMAKE_ASSEMBLER)
+        self.write("assembler.c", ASSEMBLER)
+        self.do("cmake", "-S", ".", "-B", "out")
+        self.do("cmake", "--build", "out")
+        self.assertEqual(self.do("out/assembler"), ASSEMBLER_SAYS)
+        self.do("gcc", "assembler.c", "-o", "program", f"-I{ROOT / 'include'}", f"-L{ROOT / 'lib64'}", "-lnvptxcompiler_static", "-ldl", "-lm", "-lpthread")
+        self.assertEqual(self.do("./program"), ASSEMBLER_SAYS)
 
     @unittest.skipUnless(python_with("setuptools"), "there is no Python with setuptools and headers")
     def test_setuptools(self):

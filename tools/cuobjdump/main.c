@@ -38,7 +38,7 @@ static const char usage[] =
 
 enum effect { LIST_PTX, LIST_ELF, DUMP_PTX, EXTRACT_PTX, EXTRACT_ELF, ARCHITECTURE, ALL, REFUSED, HELP, VERSION };
 
-static const struct toolkit_option options[] = {
+static const struct mr_option options[] = {
     {"list-ptx", "lptx", false, LIST_PTX},
     {"list-elf", "lelf", false, LIST_ELF},
     {"dump-ptx", "ptx", false, DUMP_PTX},
@@ -54,7 +54,7 @@ static const struct toolkit_option options[] = {
     {"list-text", "ltext", false, REFUSED},
     {"extract-text", "xtext", true, REFUSED},
     {"sort-functions", "sort", false, REFUSED},
-    {"options-file", "optf", true, TOOLKIT_OPTIONS_FILE},
+    {"options-file", "optf", true, MR_OPTIONS_FILE},
     {"help", "h", false, HELP},
     {"version", "V", false, VERSION},
 };
@@ -289,7 +289,7 @@ static bool set_architecture(struct request *request, const char *value)
     return request->architecture || toolkit_complain("an architecture is wanted, as in sm_80, not", value);
 }
 
-static bool take(void *user, const struct toolkit_option *option, const char *word, const char *value)
+static bool take(void *user, const struct mr_option *option, const char *word, const char *value)
 {
     struct request *request = user;
     if (!option) {

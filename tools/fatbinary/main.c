@@ -61,7 +61,7 @@ enum effect {
     VERSION
 };
 
-static const struct toolkit_option options[] = {
+static const struct mr_option options[] = {
     {"create", "create", true, CREATE},
     {"embedded-fatbin", "fatbin", true, EMBED},
     {"image3", "image3", true, IMAGE},
@@ -79,7 +79,7 @@ static const struct toolkit_option options[] = {
     {"cuda", "cuda", false, IDLE},
     {"no-asm", "no-asm", false, IDLE},
     {"32", "32", false, REFUSED},
-    {"options-file", "optf", true, TOOLKIT_OPTIONS_FILE},
+    {"options-file", "optf", true, MR_OPTIONS_FILE},
     {"help", "h", false, HELP},
     {"version", "V", false, VERSION},
 };
@@ -206,7 +206,7 @@ static bool set_mode(struct request *request, const char *mode)
     return toolkit_complain("default, size, speed, balance or none is wanted, not", mode);
 }
 
-static bool take(void *user, const struct toolkit_option *option, const char *word, const char *value)
+static bool take(void *user, const struct mr_option *option, const char *word, const char *value)
 {
     struct request *request = user;
     if (!option)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ptxas shim. Compilers such as Triton call NVIDIA's assembler, and give the driver what it made. Millrace's driver
- * makes machine code itself, for the processor that it finds: so this one checks the PTX as the driver will, and hands
- * it on. */
+/* The ptxas shim: the assembler of libs/nvptxcompiler over files. */
 #include <stdio.h>
-#include <string.h>
 
-#include "assembler.h"
 #include "base/log.h"
-#include "compile/compile.h"
-#include "ptx/entries.h"
-#include "ptx/ptx_diag.h"
+#include "libs/nvptxcompiler/assembler.h"
+#include "toolkit.h"
 
 #define FAILED 255 /* NVIDIA's has no other status */
 
@@ -34,66 +29,42 @@ static const char usage[] =
 
 const char toolkit_program[] = "ptxas";
 
-static bool check(const struct request *request, const struct mr_text *text)
+static bool assemble(const struct mr_assembler *assembler)
 {
-    struct mr_program_options options = {.partial = request->relocatable};
-    struct mr_ptx_diag diag;
-    mr_ptx_diag_init(&diag);
-    unsigned target =
-        mr_program_check(mr_text_chars(text), text->length, &options, &diag, request->verbose ? stderr : NULL);
-    if (!target)
-        fprintf(stderr, "ptxas (Millrace): error: %s would not load:\n%s", request->input, mr_ptx_diag_text(&diag));
-    mr_ptx_diag_clear(&diag);
-    if (!target || !request->target || target <= request->target)
-        return target != 0;
-    fprintf(stderr, "ptxas (Millrace): error: %s is for sm_%u, which is newer than the GPU that is named, sm_%u\n",
-            request->input, target, request->target);
-    return false;
-}
-
-/* The text with the kernels that are wanted alone. */
-static bool keep_entries(const struct request *request, struct mr_text *text)
-{
-    struct mr_text kept = {.data = NULL}, said = {.data = NULL};
-    size_t wrong;
-    if (!request->entries.count)
-        return true;
-    enum mr_ptx_entries_result result = mr_ptx_keep_entries(mr_text_chars(text), &request->entries, &kept, &wrong);
-    if (result != MR_PTX_ENTRIES_KEPT)
-        mr_ptx_entries_explain(result, request->entries.items[wrong], &said);
-    fputs(mr_text_chars(&said), stderr);
-    mr_text_clear(&said);
-    mr_text_clear(text);
-    *text = kept;
-    return result == MR_PTX_ENTRIES_KEPT && (!kept.failed || toolkit_complain("out of memory for", request->input));
-}
-
-static bool assemble(const struct request *request)
-{
-    struct mr_text text = {.data = NULL}, exact = {.data = NULL};
-    bool good = toolkit_read(request->input, &text) && keep_entries(request, &text);
-    if (good && !request->join_products) {
-        rounding_name(&text, &exact);
-        good = !exact.failed || toolkit_complain("out of memory for", request->input);
-    }
-    const struct mr_text *result = request->join_products ? &text : &exact;
+    struct mr_text text = {.data = NULL}, result = {.data = NULL}, errors = {.data = NULL}, uses = {.data = NULL};
+    const char *output = assembler->output ? assembler->output : "elf.o";
+    bool good = toolkit_read(assembler->input, &text) &&
+                mr_assemble(assembler, assembler->input, mr_text_chars(&text), text.length, &result, &errors, &uses) ==
+                    MR_ASSEMBLER_DONE;
+    fprintf(stderr, "%s%s", mr_text_chars(&uses), mr_text_chars(&errors));
     /* With the NUL: the driver gets an address and no size. */
-    good = good && check(request, result) && toolkit_write(request->output, mr_text_chars(result), result->length + 1);
+    good = good && toolkit_write(output, mr_text_chars(&result), result.length + 1);
     mr_text_clear(&text);
-    mr_text_clear(&exact);
+    mr_text_clear(&result);
+    mr_text_clear(&errors);
+    mr_text_clear(&uses);
     return good;
+}
+
+static bool read_options(int argc, char **argv, struct mr_assembler *assembler)
+{
+    bool good = mr_assembler_options(assembler, argc > 0 ? (size_t)argc - 1 : 0, (const char *const *)argv + 1);
+    if (assembler->problem.length)
+        fprintf(stderr, "ptxas (Millrace): error: %s\n", assembler->problem.data);
+    if (!good || assembler->input || assembler->help || assembler->version)
+        return good;
+    return toolkit_complain("name the file with PTX, as in", "ptxas kernel.ptx -o kernel.cubin");
 }
 
 int main(int argc, char **argv)
 {
-    struct request request;
+    struct mr_assembler assembler;
     mr_log_setup();
-    bool good = options_read(argc, argv, &request);
-    if (good && (request.help || request.version))
-        fputs(request.help ? usage : version, stdout);
+    bool good = read_options(argc, argv, &assembler);
+    if (good && (assembler.help || assembler.version))
+        fputs(assembler.help ? usage : version, stdout);
     else if (good)
-        good = assemble(&request);
-    mr_words_clear(&request.entries);
-    mr_words_clear(&request.words);
+        good = assemble(&assembler);
+    mr_assembler_clear(&assembler);
     return toolkit_end(good ? 0 : FAILED, FAILED);
 }

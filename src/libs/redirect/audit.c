@@ -7,6 +7,7 @@
  *   - calls of a runtime library that an object carries go to Millrace's libcudart (loaded.h);
  *   - functions of it that a Python module hands out by capsules go there, too (python.h);
  *   - NVIDIA's libnvvm, which compiles for any machine, makes PTX in place of its LTO code (nvvm.h);
+ *   - the PTX Compiler API in a library that makes machine code is Millrace's (ptxcompiler.h);
  *   - files that a GPU's kernel module would have are there for the program (paths.h).
  *
  * The loader runs this library in a namespace of its own, with its own C library. The program's threads are not known
@@ -23,6 +24,7 @@
 #include "libs/redirect/loaded.h"
 #include "libs/redirect/nvvm.h"
 #include "libs/redirect/paths.h"
+#include "libs/redirect/ptxcompiler.h"
 #include "libs/redirect/python.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -39,6 +41,9 @@ static char python_module;
 
 /* The cookie of NVIDIA's libnvvm: what is looked up in it is watched. */
 static char nvvm;
+
+/* The cookie of a library that exports the PTX Compiler API: what is looked up in it is watched. */
+static char ptxcompiler;
 
 static bool is_c_library(const char *path)
 {
@@ -88,10 +93,15 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
         *cookie = (uintptr_t)&python_module;
         return LA_FLG_BINDFROM | LA_FLG_BINDTO;
     }
+    if (!*cookie && mr_ptxcompiler_is(map)) {
+        *cookie = (uintptr_t)&ptxcompiler;
+        return LA_FLG_BINDFROM | LA_FLG_BINDTO;
+    }
     return LA_FLG_BINDFROM;
 }
 
-/* Only for symbols of the C library, of Python modules and of libnvvm, which other objects than Millrace's ask for. */
+/* Only for symbols of the C library, of Python modules, of libnvvm and of PTX compilers, which other objects than
+ * Millrace's ask for. */
 EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to, unsigned *flags,
                               const char *name)
 {
@@ -100,13 +110,16 @@ EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from
         return mr_python_symbol(name, symbol->st_value);
     if (*to == (uintptr_t)&nvvm)
         return mr_nvvm_symbol(name, symbol->st_value);
+    if (*to == (uintptr_t)&ptxcompiler)
+        return mr_ptxcompiler_symbol(name, symbol->st_value);
     return mr_call_for(name, symbol->st_value);
 }
 
 EXPORT unsigned la_objclose(uintptr_t *cookie)
 {
     bool is_mark = *cookie == (uintptr_t)&ours || *cookie == (uintptr_t)&c_library ||
-                   *cookie == (uintptr_t)&python_module || *cookie == (uintptr_t)&nvvm;
+                   *cookie == (uintptr_t)&python_module || *cookie == (uintptr_t)&nvvm ||
+                   *cookie == (uintptr_t)&ptxcompiler;
     if (*cookie && !is_mark)
         mr_redirection_end((struct mr_redirection *)*cookie);
     *cookie = 0;

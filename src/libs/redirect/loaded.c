@@ -17,6 +17,7 @@
 struct dynamic {
     const char *strings;
     const ElfW(Sym) * symbols;
+    const uint32_t *gnu, *hash; /* its hash tables; NULL: it has none of that kind */
     size_t undefined; /* symbols that may be undefined: these come first; 0: not known */
     bool needs_runtime;
 };
@@ -40,7 +41,6 @@ static size_t count_before(const uint32_t *table)
 
 static bool read_dynamic(const struct link_map *map, struct dynamic *out)
 {
-    const uint32_t *gnu = NULL, *hash = NULL;
     *out = (struct dynamic){0};
     if (!map->l_ld)
         return false;
@@ -50,13 +50,13 @@ static bool read_dynamic(const struct link_map *map, struct dynamic *out)
         else if (entry->d_tag == DT_SYMTAB)
             out->symbols = pointer_of(map, entry->d_un.d_ptr);
         else if (entry->d_tag == DT_GNU_HASH)
-            gnu = pointer_of(map, entry->d_un.d_ptr);
+            out->gnu = pointer_of(map, entry->d_un.d_ptr);
         else if (entry->d_tag == DT_HASH)
-            hash = pointer_of(map, entry->d_un.d_ptr);
+            out->hash = pointer_of(map, entry->d_un.d_ptr);
     }
-    if (!out->strings || !out->symbols || (!gnu && !hash))
+    if (!out->strings || !out->symbols || (!out->gnu && !out->hash))
         return false;
-    out->undefined = gnu ? count_before(gnu) : hash[1]; /* hash[1]: the number of all symbols */
+    out->undefined = out->gnu ? count_before(out->gnu) : out->hash[1]; /* hash[1]: the number of all symbols */
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
         if (entry->d_tag == DT_NEEDED && strncmp(out->strings + entry->d_un.d_val, "libcudart", 9) == 0)
             out->needs_runtime = true;
@@ -70,6 +70,49 @@ static bool may_import(const struct dynamic *dynamic, const char *name)
     for (size_t i = 1; i < dynamic->undefined; i++)
         if (dynamic->symbols[i].st_shndx == SHN_UNDEF &&
             strcmp(dynamic->strings + dynamic->symbols[i].st_name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool defines(const struct dynamic *dynamic, size_t index, const char *name)
+{
+    const ElfW(Sym) *symbol = &dynamic->symbols[index];
+    return symbol->st_shndx != SHN_UNDEF && strcmp(dynamic->strings + symbol->st_name, name) == 0;
+}
+
+/* A search as the loader makes it (DT_GNU_HASH): most objects don't have the name, and its filter of bits says so. */
+static bool gnu_has(const struct dynamic *dynamic, const char *name)
+{
+    enum { WORD_BITS = sizeof(ElfW(Addr)) * 8 };
+    const uint32_t *table = dynamic->gnu, buckets = table[0], first = table[1], words = table[2], shift = table[3];
+    const ElfW(Addr) *filter = (const ElfW(Addr) *)(table + 4);
+    const uint32_t *bucket = (const uint32_t *)(filter + words), *chain = bucket + buckets;
+    uint32_t hash = 5381;
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        hash = hash * 33 + *c;
+    if (buckets == 0 || words == 0)
+        return false;
+    ElfW(Addr) bits = filter[hash / WORD_BITS % words];
+    if (!(bits >> hash % WORD_BITS & 1) || !(bits >> (hash >> shift) % WORD_BITS & 1))
+        return false;
+    for (uint32_t i = bucket[hash % buckets]; i >= first && i != 0; i++) {
+        if ((chain[i - first] | 1) == (hash | 1) && defines(dynamic, i, name))
+            return true;
+        if (chain[i - first] & 1)
+            break;
+    }
+    return false;
+}
+
+bool mr_object_exports(const struct link_map *map, const char *name)
+{
+    struct dynamic dynamic;
+    if (!read_dynamic(map, &dynamic))
+        return false;
+    if (dynamic.gnu)
+        return gnu_has(&dynamic, name);
+    for (uint32_t i = 1; i < dynamic.hash[1]; i++)
+        if (defines(&dynamic, i, name))
             return true;
     return false;
 }

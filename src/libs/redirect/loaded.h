@@ -4,6 +4,7 @@
 #define MR_REDIRECT_LOADED_H
 
 #include <link.h>
+#include <stdbool.h>
 
 struct mr_redirection;
 
@@ -15,5 +16,8 @@ struct mr_redirection *mr_redirect_object(const struct link_map *map);
 
 /* The object is about to be unmapped: frees what stands beside it. */
 void mr_redirection_end(struct mr_redirection *redirection);
+
+/* Whether the object defines a symbol of that name for others. The loader's lock is held. */
+bool mr_object_exports(const struct link_map *map, const char *name);
 
 #endif

@@ -2,7 +2,7 @@
 /* What -fmad=false asks for, in PTX itself: an operation that names its rounding is never joined to another. */
 #include <string.h>
 
-#include "assembler.h"
+#include "libs/nvptxcompiler/assembler.h"
 #include "ptx/lexer.h"
 
 static bool is_one_of(const struct mr_ptx_token *token, const char *const *words)
@@ -28,7 +28,7 @@ static bool rounds_unsaid(struct mr_ptx_lexer lexer)
     return is_float;
 }
 
-void rounding_name(const struct mr_text *ptx, struct mr_text *exact)
+void mr_assembler_name_roundings(const struct mr_text *ptx, struct mr_text *exact)
 {
     static const char *const operations[] = {"add", "sub", "mul", NULL};
     const char *done = mr_text_chars(ptx);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of ptxas. What has no meaning without machine code (registers, caches, debug sections) is taken and
+/* The assembler's options. What has no meaning without machine code (registers, caches, debug sections) is taken and
  * has no effect; what would change what a program does is refused. */
 #include <string.h>
 
-#include "assembler.h"
+#include "base/options.h"
+#include "libs/nvptxcompiler/assembler.h"
 #include "ptx/arch.h"
 #include "ptx/entries.h"
 
 enum effect { NOTHING, REFUSED, OUTPUT, TARGET, VERBOSE, RELOCATABLE, JOIN_PRODUCTS, MACHINE, HELP, VERSION, ENTRY };
 
-static const struct toolkit_option options[] = {
+static const struct mr_option options[] = {
     {"output-file", "o", true, OUTPUT},
     {"gpu-name", "arch", true, TARGET},
     {"verbose", "v", false, VERBOSE},
     {"compile-only", "c", false, RELOCATABLE},
     {"fmad", "fmad", true, JOIN_PRODUCTS},
-    {"machine", "m", true, MACHINE},
+    {"machine", "m", true, MACHINE, .joined = true},
     {"help", "h", false, HELP},
     {"version", "V", false, VERSION},
     {"opt-level", "O", true, NOTHING, .joined = true},
@@ -58,77 +59,90 @@ static const struct toolkit_option options[] = {
     {"maxntid", "maxntid", true, REFUSED},
     {"minnctapersm", "minnctapersm", true, REFUSED},
     {"override-directive-values", "override-directive-values", false, REFUSED},
-    {"options-file", "optf", true, TOOLKIT_OPTIONS_FILE},
+    {"options-file", "optf", true, MR_OPTIONS_FILE},
     {"sanitize", "sanitize", true, REFUSED},
 };
 
-static bool read_target(const char *value, struct request *request)
+static bool refuse(struct mr_assembler *assembler, const char *what, const char *name)
+{
+    mr_text_format(&assembler->problem, "%s %s", what, name);
+    return false;
+}
+
+static bool read_target(struct mr_assembler *assembler, const char *value)
 {
     bool real;
-    switch (mr_ptx_arch_read(value, &request->target, &real)) {
+    switch (mr_ptx_arch_read(value, &assembler->target, &real)) {
     case MR_PTX_ARCH_GOOD:
     case MR_PTX_ARCH_SUFFIX: /* what one chip alone has is refused where it is used, by the instruction's name */
+        assembler->parse_only = !real;
+        return true;
     case MR_PTX_ARCH_LEFT_OUT:
         return true;
     case MR_PTX_ARCH_TOO_OLD:
-        return toolkit_complain("too old a GPU:", value);
+        return refuse(assembler, "too old a GPU:", value);
     default:
-        return toolkit_complain("no such GPU:", value);
+        return refuse(assembler, "no such GPU:", value);
     }
 }
 
-static bool read_truth(const char *value, bool *truth)
+static bool read_truth(struct mr_assembler *assembler, const char *value, bool *truth)
 {
     *truth = strcmp(value, "true") == 0;
-    return *truth || strcmp(value, "false") == 0 || toolkit_complain("true or false is wanted, not", value);
+    return *truth || strcmp(value, "false") == 0 || refuse(assembler, "true or false is wanted, not", value);
 }
 
-static bool take(void *user, const struct toolkit_option *option, const char *word, const char *value)
+static bool take(void *user, const struct mr_option *option, const char *word, const char *value)
 {
-    struct request *request = user;
+    struct mr_assembler *assembler = user;
     if (!option) {
-        if (request->input)
-            return toolkit_complain("one file at a time, not also", word);
-        request->input = value;
+        if (assembler->input)
+            return refuse(assembler, "one file at a time, not also", word);
+        assembler->input = value;
         return true;
     }
     switch (option->effect) {
     case REFUSED:
-        return toolkit_complain("cannot honour the option", word);
+        return refuse(assembler, "cannot honour the option", word);
     case OUTPUT:
-        request->output = value;
+        assembler->output = value;
         return true;
     case TARGET:
-        return read_target(value, request);
+        return read_target(assembler, value);
     case VERBOSE:
-        request->verbose = true;
+        assembler->verbose = true;
         return true;
     case RELOCATABLE:
-        request->relocatable = true;
+        assembler->relocatable = true;
         return true;
     case JOIN_PRODUCTS:
-        return read_truth(value, &request->join_products);
+        return read_truth(assembler, value, &assembler->join_products);
     case MACHINE:
-        return strcmp(value, "64") == 0 || toolkit_complain("there are machines of 64 bits only, not", value);
+        return strcmp(value, "64") == 0 || refuse(assembler, "there are machines of 64 bits only, not", value);
     case ENTRY:
-        mr_ptx_entries_list(value, &request->entries);
-        return !request->entries.failed || toolkit_complain("out of memory for", word);
+        mr_ptx_entries_list(value, &assembler->entries);
+        return !assembler->entries.failed || refuse(assembler, "out of memory for", word);
     case HELP:
-        request->help = true;
+        assembler->help = true;
         return true;
     case VERSION:
-        request->version = true;
+        assembler->version = true;
         return true;
     default:
         return true;
     }
 }
 
-bool options_read(int argc, char **argv, struct request *request)
+bool mr_assembler_options(struct mr_assembler *assembler, size_t count, const char *const *words)
 {
-    *request = (struct request){.output = "elf.o", .join_products = true};
-    if (!toolkit_words(argc, argv, options, sizeof options / sizeof *options, &request->words, take, request))
-        return false;
-    return request->input || request->help || request->version ||
-           toolkit_complain("name the file with PTX, as in", "ptxas kernel.ptx -o kernel.cubin");
+    *assembler = (struct mr_assembler){.join_products = true};
+    return mr_options_read(count, words, options, sizeof options / sizeof *options, &assembler->words, take, assembler,
+                           &assembler->problem);
+}
+
+void mr_assembler_clear(struct mr_assembler *assembler)
+{
+    mr_words_clear(&assembler->words);
+    mr_words_clear(&assembler->entries);
+    mr_text_clear(&assembler->problem);
 }
