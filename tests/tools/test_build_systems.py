@@ -464,14 +464,14 @@ class Projects(unittest.TestCase):
     def test_root(self):
         """What a toolkit's root has."""
         for name in ("bin/nvcc", "bin/ptxas", "bin/fatbinary", "bin/cuobjdump", "include/cuda.h", "include/cooperative_groups.h", "lib64/libcuda.so", "lib64/libcudart.so", "lib64/libcudart_static.a", "lib64/libcudadevrt.a",
-                     *(f"lib64/lib{name}_static.a" for name in ("cublas", "cublasLt", "cufft", "cufftw", "curand", "cusolver", "cusparse")), "lib64/libculibos.a",
+                     *(f"lib64/lib{name}_static.a" for name in ("cublas", "cublasLt", "cufft", "cufftw", "curand", "cusolver", "cusparse", "nvptxcompiler")), "lib64/libculibos.a",
                      "nvvm/libdevice", "version.json"):
             self.assertTrue((ROOT / name).exists(), name)
 
     def test_moved(self):
         """A tree at another place; what was compiled by it finds it there."""
         moved = self.path / "moved tree"
-        shutil.copytree(ROOT, moved, symlinks=True, ignore=lambda folder, names: [name for name in names if pathlib.Path(folder) == ROOT and name not in ("bin", "include", "lib", "lib64", "device", "nvvm")
+        shutil.copytree(ROOT, moved, symlinks=True, ignore=lambda folder, names: [name for name in names if pathlib.Path(folder) == ROOT and name not in ("bin", "include", "lib", "lib64", "device", "nvvm", "version.json")
                                                                                      or name.endswith(".p")])
         self.do("nvcc", "kernel.cu", "-o", "program", root=moved)
         self.assertEqual(self.do("./program", root=moved), "62\n")
