@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Programs of Debian's archive that open the driver by name: clients/debian.sh BUILD
+# hashcat compiles its kernels with NVRTC and finds the word behind the example of each of some kinds of hashes; FFmpeg's filters bring kernels as PTX and
+# give what its filters for the processor give; BOINC names the device. What is not installed is skipped: apt-get install hashcat ffmpeg boinc-client.
+# It takes half an hour, most of it hashcat's kernels, so make test-clients leaves it out.
+. "$(dirname "$0")/common.sh"
+client_begin debian "${1:-build}"
+
+film() {
+    check "FFmpeg, $1" /usr/bin/python3 "$root/clients/debian_check.py" film "$millrace" "$2" "$3" "$4"
+}
+
+if command -v hashcat >/dev/null; then
+    # MD5, SHA-1, NTLM, SHA-256, SHA-512, SHA-3, BLAKE2, phpass, md5crypt, DES, LM, Whirlpool, NetNTLMv2, scrypt, PBKDF2, WPA, bcrypt, PDF
+    for mode in 0 100 1000 1400 1700 17400 600 400 500 1500 3000 6100 5600 8900 10900 22000 3200 10500; do
+        check "hashcat, kind $mode" /usr/bin/python3 "$root/clients/debian_check.py" crack "$millrace" "$mode"
+    done
+else
+    skip hashcat "it is not installed"
+fi
+if command -v ffmpeg >/dev/null && ffmpeg -hide_banner -filters 2>/dev/null | grep -q scale_cuda; then
+    film "there and back" 0 '[0]hwupload_cuda,hwdownload,format=yuv420p' '[0]null'
+    film overlay_cuda 0 '[0]hwupload_cuda[a];[1]hwupload_cuda[b];[a][b]overlay_cuda=x=40:y=20,hwdownload,format=yuv420p' 'overlay=x=40:y=20:format=yuv420'
+    film "scale_cuda to another format" 0 '[0]hwupload_cuda,scale_cuda=format=nv12,hwdownload,format=nv12' '[0]format=nv12'
+    # Where lines meet, FFmpeg's two filters choose differently.
+    film yadif_cuda 2 '[0]hwupload_cuda,yadif_cuda,hwdownload,format=yuv420p' '[0]yadif'
+else
+    skip FFmpeg "it is not installed, or has no filters for CUDA"
+fi
+if command -v boinc >/dev/null; then
+    mkdir -p "$work/boinc"
+    check BOINC sh -c 'cd "$1" || exit; shift; timeout 20 "$@" --dir . 2>&1 | grep -m 1 "CUDA: .*Millrace"' - "$work/boinc" "$millrace" run -- boinc
+else
+    skip BOINC "it is not installed"
+fi
+client_end
