@@ -129,6 +129,13 @@ struct mr_access {
 #define MR_OBSERVED_ARRAYS ((uintptr_t)1 << 63)
 #define MR_OBSERVED_ARRAY(number) (MR_OBSERVED_ARRAYS | ((uintptr_t)(number) & 0x7ffffff) << 36)
 
+/* Default streams of a driver that doesn't tell them apart by number have numbers of their own: of the context
+ * (cuCtxGetId), and of the thread whose own default stream it is, from 1 up (0: the legacy one). */
+#define MR_OBSERVED_DEFAULT_STREAM ((uint64_t)1 << 63)
+#define MR_OBSERVED_DEFAULT_STREAM_OF(context, thread) \
+    (MR_OBSERVED_DEFAULT_STREAM | (uint64_t)(context) << 24 | (thread))
+#define MR_OBSERVED_DEFAULT_STREAM_THREAD(number) ((uint32_t)((number) & 0xffffff))
+
 /* Where in a kernel's source an access is. `file` and `line` are of the .cu file where the module tells (.loc), else
  * NULL and 0; `ptx_line` counts from 1. Valid as long as the process. */
 struct mr_observed_place {
@@ -136,7 +143,7 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 9u
+#define MR_OBSERVER_VERSION 10u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */
@@ -154,6 +161,10 @@ struct mr_observer {
     /* One thread's part of a work: blocks or pieces run on `worker` (a small number) from one time to another, in
      * nanoseconds of CLOCK_MONOTONIC. With MR_OBSERVE_SLICES. */
     void (*slice)(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to);
+    /* When the work ran, in nanoseconds of CLOCK_MONOTONIC: from a driver that learns it later (`ran_later` of struct
+     * mr_observed_driver). Such a driver's begin and end say nothing of times. Any time after begin; also at the end of
+     * the process. With MR_OBSERVE_SLICES. */
+    void (*ran)(const struct mr_observed_work *work, uint64_t from, uint64_t to, CUresult status);
     /* May this work, or step, begin now? False: the engine asks again when ask_again has been called. */
     bool (*may_begin)(const struct mr_observed_work *work);
     /* The engine rests: nothing runs, may_begin has been asked for all that is ready, and something has changed since
@@ -217,6 +228,8 @@ struct mr_observed_driver {
      * default ones are those of the thread's current context. False if there is no such stream. From enter and leave.
      */
     bool (*stream)(CUstream stream, uint64_t *number);
+    /* Works run elsewhere: `ran` tells when, and nobody calls `slice`. */
+    bool ran_later;
 };
 
 /* The one symbol of the library: the observer's table, or NULL with a message in the log. Called once, in cuInit, which

@@ -94,6 +94,12 @@ static void slice(const struct mr_observed_work *work, unsigned worker, uint64_t
         loaded.slice(work, worker, from, to);
 }
 
+static void ran(const struct mr_observed_work *work, uint64_t from, uint64_t to, CUresult status)
+{
+    if (loaded.ran)
+        loaded.ran(work, from, to, status);
+}
+
 static void access(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count)
 {
     if (loaded.access)
@@ -131,6 +137,7 @@ const struct mr_observer mr_observer = {.version = MR_OBSERVER_VERSION,
                                         .end = end,
                                         .access = access,
                                         .slice = slice,
+                                        .ran = ran,
                                         .may_begin = may_begin,
                                         .rest = rest,
                                         .waits = waits,

@@ -252,6 +252,63 @@ static void nothing(void)
     CHECK(cuGraphDestroy(graph));
 }
 
+/* Ends the process before anything has waited for the work that is there. */
+static void end_here(void)
+{
+    printf("done\n");
+    exit(0);
+}
+
+/* For a timeline: works of each kind, a capture that forbids calls which might wait, more works than are looked at one
+ * by one, and some that nobody waits for. */
+static void times(void)
+{
+    enum { MANY = 200 };
+    CUgraph graph;
+    CUgraphExec exec;
+    CHECK(cuMemsetD8Async(a, 1, BYTES, one));
+    mended = true;
+    order();
+    CHECK(cuMemcpyDtoDAsync_v2(b, a, BYTES, two));
+    CHECK(cuLaunchHostFunc(two, tell, pinned));
+    CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
+    CHECK(cuStreamSynchronize(two));
+    CHECK(cuMemsetD8Async(a, 1, BYTES, one));
+    CHECK(cuStreamBeginCapture_v2(two, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemsetD8Async(b, 1, 64, two));
+    CHECK(cuMemsetD8Async(b, 2, 64, two));
+    for (int i = 0; i < MANY; i++)
+        CHECK(cuMemsetD8Async(c, 1, 64, one));
+    CHECK(cuStreamEndCapture(two, &graph));
+    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CHECK(cuGraphLaunch(exec, two));
+    batch();
+    CHECK(cuMemcpyDtoH_v2(pinned, a, 64));
+    launch("plain", CU_STREAM_PER_THREAD, a, 0);
+    if (cuMemsetD32Async(a + 1, 1, 16, one) == CUDA_SUCCESS || cuMemcpy2DAsync_v2(NULL, one) == CUDA_SUCCESS)
+        exit(2);
+    end_here();
+}
+
+/* Contexts that end while their works run: a program's own, and the device's. */
+static void contexts(void)
+{
+    CUcontext context;
+    CUdeviceptr memory;
+    CHECK(cuCtxCreate_v2(&context, 0, 0));
+    CHECK(cuMemAlloc_v2(&memory, BYTES));
+    CHECK(cuMemsetD8Async(memory, 1, BYTES, CU_STREAM_LEGACY));
+    CHECK(cuMemsetD8Async(memory, 2, BYTES, CU_STREAM_LEGACY));
+    CHECK(cuCtxDestroy_v2(context));
+    CHECK(cuMemsetD8Async(a, 3, BYTES, one));
+    CHECK(cuDevicePrimaryCtxReset_v2(0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuMemAlloc_v2(&memory, BYTES));
+    CHECK(cuMemsetD8Async(memory, 4, BYTES, CU_STREAM_LEGACY));
+    end_here();
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -273,7 +330,9 @@ int main(int argc, char **argv)
                     {"callback", callback},
                     {"values", values},
                     {"threads", threads},
-                    {"nothing", nothing}};
+                    {"nothing", nothing},
+                    {"times", times},
+                    {"contexts", contexts}};
     CUdevice device;
     CUcontext context;
     mended = argc > 2 && strcmp(argv[2], "mended") == 0;

@@ -230,6 +230,7 @@ const struct mr_observer *millrace_observer(const struct mr_observed_driver *dri
                                            NULL,
                                            NULL,
                                            NULL,
+                                           NULL,
                                            finish};
     the_driver = driver;
     if (strcmp(tools, "none") == 0)

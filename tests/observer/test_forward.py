@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""millrace check --gpu with Millrace's own driver as the GPU's: what each program of forward_program.c is found guilty of,
-and its mended twin of nothing; the examples that lack an order; and what the command refuses.
+"""millrace check --gpu and millrace trace --gpu with Millrace's own driver as the GPU's: what each program of
+forward_program.c is found guilty of, and its mended twin of nothing; the examples that lack an order; when works ran;
+and what the command refuses.
 
 test_forward.py MILLRACE LIBRARIES PROGRAM [EXAMPLES]
 """
+import collections
 import json
 import os
 import pathlib
@@ -11,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+from timeline import Timeline, check_form
 
 MILLRACE, LIBRARIES, PROGRAM = (os.path.abspath(path) for path in sys.argv[1:4])
 EXAMPLES = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
@@ -97,8 +101,76 @@ class Forward(unittest.TestCase):
                     for finding in findings:
                         self.assertTrue(finding["sides"][0]["stack"][0]["file"].endswith((f"{name}.cu", "race.h")), finding)
 
+    def trace(self, *words):
+        """The timeline, after what is true of all that programs on a GPU have."""
+        file = self.room / "run.json"
+        done = subprocess.run([MILLRACE, "trace", "--gpu", "-o", str(file), "--", PROGRAM, *words], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "done\n", ""))
+        timeline = Timeline(file.read_text())
+        self.check_times(timeline)
+        return timeline
+
+    def check_times(self, timeline):
+        check_form(self, timeline)
+        calls = {call["args"]["call"]: call for call in timeline.calls}
+        lanes = collections.defaultdict(list)
+        for work in timeline.works:
+            lanes[work["tid"]].append(work)
+            self.assertGreaterEqual(work["from"], calls[work["args"]["call"]]["from"], work)
+            self.assertNotIn("unfinished", work["args"])
+        for works in lanes.values():
+            works.sort(key=lambda work: work["args"]["work"])
+            for before, after in zip(works, works[1:]):
+                self.assertLessEqual(before["to"], after["from"], (before, after))
+
+    def test_times(self):
+        timeline = self.trace("times")
+        names = {lane: args["name"] for (_, lane), args in timeline.lanes.items()}
+        seen = collections.defaultdict(list)
+        for work in sorted(timeline.works, key=lambda work: work["args"]["work"]):
+            seen[names[work["tid"]]].append((work["cat"], work["name"], work["args"]["asked by"]))
+        fill, copy = ("fill", "fill", "cuMemsetD8Async"), ("copy", "copy", "cuMemcpyDtoDAsync")
+        batch = ("copy", "copy", "cuMemcpyBatchAsync")
+        self.assertEqual(seen.pop("stream 2"), [fill] * 202 + [batch])
+        # Works of one call have the same time, so the second one stands beside the first one.
+        self.assertEqual(seen.pop("stream 2 (2)"), [batch])
+        self.assertEqual(seen.pop("stream 3"),
+                         [copy, ("host function", "host function", "cuLaunchHostFunc"), copy, ("graph", "graph", "cuGraphLaunch"), fill])
+        self.assertEqual(seen.pop("legacy default stream"), [("copy", "copy", "cuMemcpyDtoH")])
+        self.assertEqual(seen.pop("default stream of a thread (1)"), [("kernel", "plain", "cuLaunchKernel")])
+        self.assertEqual(dict(seen), {})
+        kinds = collections.Counter(pair["s"]["name"] for pair in timeline.arrows.values())
+        self.assertEqual(kinds["submit"], len(timeline.works))
+        self.assertGreaterEqual(kinds["event"], 2)
+        waited = next(call for call in timeline.calls if call["name"] == "cuStreamSynchronize")
+        for work in timeline.works:
+            if work["args"]["call"] < waited["args"]["call"]:
+                self.assertLessEqual(work["to"], waited["to"], work)
+        process, = timeline.processes
+        self.assertEqual((process["lost"], process["workers"]), (0, 0))
+        self.assertEqual(sum(total["count"] for total in process["works"]), len(timeline.works))
+
+    def test_times_of_contexts(self):
+        """What a context had is there although nobody has waited for it."""
+        timeline = self.trace("contexts")
+        self.assertEqual([work["name"] for work in timeline.works], ["fill"] * 4)
+        self.assertEqual([work["args"].get("status") for work in timeline.works], [None] * 4)
+
+    def test_times_and_findings(self):
+        """A check that draws a timeline finds what it finds without."""
+        for name, expected in CASES.items():
+            with self.subTest(name=name):
+                report, file = self.room / "report", self.room / "run.json"
+                done = check(report, "--trace", str(file), "--", PROGRAM, name)
+                findings = json.loads(report.read_text())["findings"]
+                seen = [(finding["kind"], finding["level"], finding["bytes"], *(side["how"] for side in finding["sides"])) for finding in findings]
+                self.assertEqual(sorted(seen), sorted(expected), done.stderr)
+                timeline = Timeline(file.read_text())
+                self.check_times(timeline)
+                self.assertEqual([finding["kind"] for finding in timeline.processes[0]["findings"]], [finding["kind"] for finding in findings])
+
     def test_refused(self):
-        for words in ["--tool", "mem"], ["--tool", "race,init"], ["--host-touch"], ["--witnesses", "folder"], ["--trace", "run.json"]:
+        for words in ["--tool", "mem"], ["--tool", "race,init"], ["--host-touch"], ["--witnesses", "folder"]:
             with self.subTest(words=words):
                 done = check(self.room / "report", *words, "--", PROGRAM, "copies")
                 self.assertEqual(done.returncode, 2)

@@ -238,7 +238,6 @@ static int take_options(struct request *request, int argc, char **argv, char ***
         const char *lacks = request->tools[MEM] || request->tools[INIT] ? "--tool mem and --tool init"
                             : request->host                             ? "--host-touch"
                             : request->witnesses                        ? "--witnesses"
-                            : request->trace                            ? "--trace"
                                                                         : NULL;
         if (lacks) {
             fprintf(stderr, "millrace check: --gpu does not go with %s: that needs Millrace's own driver\n", lacks);

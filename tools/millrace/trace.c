@@ -22,6 +22,8 @@ static const char usage[] =
     "  -o, --output FILE   the timeline\n"
     "  --limit MIB         the most that one process may leave, in mebibytes; 1024 by default. What comes after that\n"
     "                      is missing in the timeline\n"
+    "  --gpu               run PROGRAM on this machine's GPU, with its own driver and libraries; times of works are those\n"
+    "                      of events that are recorded around them\n"
     "  --no-sites          don't note where in the program calls come from: that takes less time\n"
     "  --results FOLDER    leave what the processes noted in FOLDER; without PROGRAM: make the timeline of what is there\n"
     "\n"
@@ -30,12 +32,12 @@ static const char usage[] =
     "\n"
     "Example: millrace trace -o run.html -- ./program\n";
 
-enum { NO_TIMELINE = OBSERVED_FAILED, LIMIT = 256, NO_SITES, RESULTS };
+enum { NO_TIMELINE = OBSERVED_FAILED, LIMIT = 256, NO_SITES, RESULTS, GPU };
 
 struct request {
     const char *output, *results;
     unsigned long long limit; /* mebibytes */
-    bool no_sites;
+    bool no_sites, gpu;
     char folder[PATH_MAX]; /* where processes leave their files: made here unless the user named one */
 };
 
@@ -47,6 +49,7 @@ static int take_options(struct request *request, int argc, char **argv, char ***
                                             {"limit", required_argument, NULL, LIMIT},
                                             {"no-sites", no_argument, NULL, NO_SITES},
                                             {"results", required_argument, NULL, RESULTS},
+                                            {"gpu", no_argument, NULL, GPU},
                                             {0}};
     int option;
     char *end;
@@ -62,6 +65,9 @@ static int take_options(struct request *request, int argc, char **argv, char ***
             break;
         case RESULTS:
             request->results = optarg;
+            break;
+        case GPU:
+            request->gpu = true;
             break;
         case NO_SITES:
             request->no_sites = true;
@@ -91,7 +97,8 @@ static bool set_environment(const struct request *request)
     struct tool_paths paths;
     char tools[64];
     snprintf(tools, sizeof tools, "trace:mib=%llu%s", request->limit, request->no_sites ? ":sites=0" : "");
-    return tool_find_paths(&paths) && observed_environment("trace", &paths, tools, request->folder);
+    return tool_find_paths(&paths) &&
+           (request->gpu ? observed_environment_gpu : observed_environment)("trace", &paths, tools, request->folder);
 }
 
 /* What another run has left. False, with a message. */

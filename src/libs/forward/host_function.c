@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "libs/forward/works.h"
 #include "observe/calls.h"
 
@@ -15,6 +16,7 @@ struct mr_forward_host_function {
     CUhostFn function;
     CUstreamCallback callback;
     void *data;
+    uint64_t from, to; /* when it ran */
     bool bound, begun, finished; /* bound: the observer knows of the work; begun: also that it has begun */
 };
 
@@ -27,6 +29,7 @@ static void drop(struct mr_forward_host_function *function)
 static void begin(struct mr_forward_host_function *function)
 {
     pthread_mutex_lock(&function->lock);
+    function->from = mr_clock_ns();
     function->begun = function->bound;
     bool tell = function->begun;
     pthread_mutex_unlock(&function->lock);
@@ -39,6 +42,8 @@ static void tell_end(struct mr_forward_host_function *function)
 {
     if (!function->begun)
         mr_observer.begin(&function->work);
+    if (mr_observes(MR_OBSERVE_SLICES))
+        mr_observer.ran(&function->work, function->from, function->to, CUDA_SUCCESS);
     mr_observer.end(&function->work, CUDA_SUCCESS);
     drop(function);
 }
@@ -47,6 +52,7 @@ static void finish(struct mr_forward_host_function *function)
 {
     pthread_mutex_lock(&function->lock);
     function->finished = true;
+    function->to = mr_clock_ns();
     bool last = function->bound;
     pthread_mutex_unlock(&function->lock);
     if (last)

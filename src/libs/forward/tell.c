@@ -3,7 +3,8 @@
  *
  * Calls are told of as the own driver tells them. Of the works that a call queues only the call is known: the driver
  * behind says neither when they begin nor when they end. So they are told of between the call's return and `leave`
- * (works.c), with all that they touch, as if they had run by then. */
+ * (works.c), with all that they touch, as if they had run by then. An observer that asks for times learns them later,
+ * by events that are recorded around the works (times.c). */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -88,7 +89,8 @@ static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
                                                  .memory = memory_at,
                                                  .array = no_array,
                                                  .kind = kind_at,
-                                                 .stream = stream_number};
+                                                 .stream = stream_number,
+                                                 .ran_later = true};
 
 /* ---- beginning and end ---- */
 
@@ -107,6 +109,16 @@ static bool find_functions(void)
         {"cuStreamGetCtx", &mr_forward_driver.stream_context, true},
         {"cuStreamIsCapturing", &mr_forward_driver.stream_captures, true},
         {"cuPointerGetAttributes", &mr_forward_driver.pointer_attributes, true},
+        {"cuCtxPushCurrent_v2", &mr_forward_driver.context_push, true},
+        {"cuCtxPopCurrent_v2", &mr_forward_driver.context_pop, true},
+        {"cuThreadExchangeStreamCaptureMode", &mr_forward_driver.capture_mode, true},
+        {"cuStreamCreate", &mr_forward_driver.stream_create, true},
+        {"cuStreamDestroy_v2", &mr_forward_driver.stream_destroy, true},
+        {"cuEventCreate", &mr_forward_driver.event_create, true},
+        {"cuEventDestroy_v2", &mr_forward_driver.event_destroy, true},
+        {"cuEventRecord", &mr_forward_driver.event_record, true},
+        {"cuEventQuery", &mr_forward_driver.event_query, true},
+        {"cuEventElapsedTime", &mr_forward_driver.event_elapsed, true},
         {"cuFuncGetName", &mr_forward_driver.function_name, false},
         {"cuKernelGetName", &mr_forward_driver.kernel_name, false},
         {"cuFuncGetParamInfo", &mr_forward_driver.function_param, false},
@@ -126,6 +138,7 @@ static bool find_functions(void)
 
 static void end_of_process(void)
 {
+    mr_forward_times_over(NULL, NULL);
     mr_forward_wait_ends(0, NULL);
     mr_observe_finish();
 }
@@ -138,6 +151,7 @@ static void begin(void)
     mr_demangle_prepare();
     if (atexit(end_of_process) == 0)
         mr_observe_load(&driver);
+    (void)at_quick_exit(end_of_process); /* runs before the observer's own */
 }
 
 CUresult mr_forward_cuInit(CUresult (*behind)(unsigned), unsigned flags)

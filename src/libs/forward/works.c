@@ -21,6 +21,9 @@ static _Atomic uint32_t captures; /* 1 once a capture has begun */
 /* Of the call that the thread is in; a host function is exchanged for no other. */
 static _Thread_local struct mr_forward_host_function *host_function;
 
+/* The call that the thread is in has not been handed on yet: works are looked for to find their streams alone. */
+static _Thread_local bool ahead;
+
 /* ---- one work ---- */
 
 /* A default stream never captures, except for a thread's own. */
@@ -54,7 +57,7 @@ bool mr_forward_stream_number(CUstream stream, CUcontext context, uint64_t *numb
         thread = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
     if (!context || mr_forward_driver.context_number(context, &id) != CUDA_SUCCESS)
         return false;
-    *number = (uint64_t)1 << 63 | (uint64_t)id << 24 | (stream == CU_STREAM_PER_THREAD ? thread : 0);
+    *number = MR_OBSERVED_DEFAULT_STREAM_OF(id, stream == CU_STREAM_PER_THREAD ? thread : 0);
     return true;
 }
 
@@ -66,8 +69,18 @@ static bool describe(struct mr_observed_work *work, const struct mr_observed_cal
     uint64_t id = 0;
     CUcontext context = call->context;
     CUdevice device = 0;
+    CUstreamCaptureStatus captured = CU_STREAM_CAPTURE_STATUS_NONE;
     if (is_captured(stream))
         return false;
+    if (ahead && atomic_load_explicit(&captures, memory_order_relaxed) &&
+        (mr_forward_driver.stream_captures(stream, &captured) != CUDA_SUCCESS || captured))
+        return false; /* a record in the legacy stream would end captures of blocking streams */
+    if (ahead) {
+        if (!is_default(stream))
+            (void)mr_forward_driver.stream_context(stream, &context);
+        mr_forward_times_begin(stream, context);
+        return false;
+    }
     if (!mr_forward_stream_number(stream, context, &id)) {
         mr_log(MR_LOG_INFO, "what %s has queued is not looked at: its stream is of no context", call->name);
         return false;
@@ -84,6 +97,13 @@ static bool describe(struct mr_observed_work *work, const struct mr_observed_cal
                                       .context_number = context_number,
                                       .device = device};
     return true;
+}
+
+/* A work that is described has been queued by the call. */
+static void bind(const struct mr_observed_work *work)
+{
+    mr_observer.bind(work);
+    mr_forward_times_work(work);
 }
 
 /* Tells of a work that is described, with the boxes that it has. */
@@ -106,7 +126,7 @@ static void tell_copy(const struct mr_observed_call *call, CUstream stream, uint
     work.to = to;
     work.from = from;
     work.bytes = size;
-    mr_observer.bind(&work);
+    bind(&work);
     mr_forward_box(&boxes, from, size, 1, size, MR_ACCESS_READ);
     mr_forward_box(&boxes, to, size, 1, size, MR_ACCESS_WRITE);
     tell(&work, &boxes);
@@ -135,7 +155,7 @@ static void tell_box_copy(const struct mr_observed_call *call, CUstream stream, 
     work.to = to.first;
     work.from = from.first;
     work.bytes = size[0] * size[1] * size[2];
-    mr_observer.bind(&work);
+    bind(&work);
     mr_observer.begin(&work);
     boxes.work = &work;
     for (size_t z = 0; z < size[2]; z++) {
@@ -178,7 +198,7 @@ static void tell_3d_peer(const struct mr_observed_call *call, CUstream stream, c
 static void tell_batch(const struct mr_observed_call *call, CUstream stream, const CUdeviceptr *to,
                        const CUdeviceptr *from, const size_t *sizes, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && to && from && sizes; i++)
         tell_copy(call, stream, (uintptr_t)to[i], (uintptr_t)from[i], sizes[i]);
 }
 
@@ -192,7 +212,7 @@ static void tell_fill(const struct mr_observed_call *call, CUstream stream, CUde
     work.to = (uintptr_t)to;
     work.bytes = width * rows;
     work.value = value;
-    mr_observer.bind(&work);
+    bind(&work);
     mr_forward_box(&boxes, (uintptr_t)to, width, rows, pitch, MR_ACCESS_WRITE);
     tell(&work, &boxes);
 }
@@ -214,9 +234,10 @@ static void tell_kernel(const struct mr_observed_call *call, CUstream stream, CU
         work.blocks[i] = blocks[i];
         work.threads[i] = threads[i];
     }
-    mr_observer.bind(&work);
+    bind(&work);
     mr_observer.begin(&work);
-    mr_forward_function_boxes(function, params, extra, &boxes);
+    if (mr_observes(MR_OBSERVE_ACCESS))
+        mr_forward_function_boxes(function, params, extra, &boxes);
     mr_forward_boxes_end(&boxes);
     mr_forward_end(&work);
 }
@@ -227,7 +248,7 @@ static void tell_plain(const struct mr_observed_call *call, CUstream stream, enu
     struct mr_forward_boxes boxes = {.count = 0};
     if (!describe(&work, call, kind, stream))
         return;
-    mr_observer.bind(&work);
+    bind(&work);
     tell(&work, &boxes);
 }
 
@@ -254,7 +275,7 @@ static void tell_values(const struct mr_observed_call *call, CUstream stream, co
     bool waits = false;
     if (!describe(&work, call, MR_OBSERVED_MEMORY_OP, stream))
         return;
-    mr_observer.bind(&work);
+    bind(&work);
     mr_observer.begin(&work);
     for (size_t i = 0; i < count; i++) {
         uint32_t how = is_wait(&ops[i]) ? MR_ACCESS_READ : is_write(&ops[i]) ? MR_ACCESS_WRITE : 0;
@@ -308,7 +329,8 @@ static void end_waits_of(CUstream stream, CUcontext context)
 #define BOX(symbol, tells, stream) \
     case MR_CALL_##symbol: { \
         P(symbol); \
-        tells(call, p->stream, p->pCopy); \
+        if (p->pCopy) \
+            tells(call, p->stream, p->pCopy); \
         break; \
     }
 #define BATCH(symbol) \
@@ -352,7 +374,7 @@ static void end_waits_of(CUstream stream, CUcontext context)
 #define EXTRA_cuLaunchKernel p->extra
 #define EXTRA_cuLaunchCooperativeKernel NULL
 
-static void copies_leave(const struct mr_observed_call *call)
+static void copies_of(const struct mr_observed_call *call)
 {
     switch (call->call) {
         COPY(cuMemcpy, dst, src, mr_default)
@@ -385,7 +407,7 @@ static void copies_leave(const struct mr_observed_call *call)
     }
 }
 
-static void fills_leave(const struct mr_observed_call *call)
+static void fills_of(const struct mr_observed_call *call)
 {
     switch (call->call) {
         FILL(cuMemsetD8_v2, uc, 1, mr_default)
@@ -415,7 +437,7 @@ static void fills_leave(const struct mr_observed_call *call)
     }
 }
 
-static void others_leave(const struct mr_observed_call *call)
+static void launches_of(const struct mr_observed_call *call)
 {
     switch (call->call) {
         LAUNCH(cuLaunchKernel)
@@ -423,6 +445,8 @@ static void others_leave(const struct mr_observed_call *call)
     case MR_CALL_cuLaunchKernelEx: {
         P(cuLaunchKernelEx);
         const CUlaunchConfig *config = p->config;
+        if (!config)
+            break;
         tell_kernel(call, config->hStream, p->f, (unsigned[3]){config->gridDimX, config->gridDimY, config->gridDimZ},
                     (unsigned[3]){config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
                     p->kernelParams, p->extra);
@@ -433,6 +457,14 @@ static void others_leave(const struct mr_observed_call *call)
         tell_plain(call, p->hStream, MR_OBSERVED_GRAPH);
         break;
     }
+    default:
+        break;
+    }
+}
+
+static void others_leave(const struct mr_observed_call *call)
+{
+    switch (call->call) {
     case MR_CALL_cuStreamBeginCapture:
     case MR_CALL_cuStreamBeginCapture_v2:
     case MR_CALL_cuStreamBeginCaptureToGraph:
@@ -472,27 +504,76 @@ static bool queues_host_function(const struct mr_observed_call *call)
 }
 
 /* A captured one is left as it is: the program may ask the graph's node for it. */
-void mr_forward_works_enter(struct mr_observed_call *call)
+static void exchange_host_function(struct mr_observed_call *call)
 {
     host_function =
         queues_host_function(call) && !is_captured(host_stream(call)) ? mr_forward_host_exchange(call) : NULL;
 }
 
-void mr_forward_works_leave(struct mr_observed_call *call, CUresult status)
+/* The works that the call asks for, or (ahead) is about to ask for. */
+static void works_of(const struct mr_observed_call *call)
+{
+    copies_of(call);
+    fills_of(call);
+    launches_of(call);
+}
+
+/* Contexts that may end by the call. */
+static void end_contexts(const struct mr_observed_call *call)
+{
+    if (call->call == MR_CALL_cuCtxDestroy_v2) {
+        P(cuCtxDestroy_v2);
+        if (p->ctx)
+            mr_forward_times_over(p->ctx, NULL);
+    } else if (call->call == MR_CALL_cuDevicePrimaryCtxReset_v2) {
+        P(cuDevicePrimaryCtxReset_v2);
+        mr_forward_times_over(NULL, &p->dev);
+    } else if (call->call == MR_CALL_cuDevicePrimaryCtxRelease_v2) {
+        P(cuDevicePrimaryCtxRelease_v2);
+        mr_forward_times_over(NULL, &p->dev);
+    }
+}
+
+void mr_forward_works_enter(struct mr_observed_call *call)
+{
+    exchange_host_function(call);
+    if (!mr_observes(MR_OBSERVE_SLICES))
+        return;
+    ahead = true;
+    works_of(call);
+    ahead = false;
+    end_contexts(call);
+}
+
+static void bind_host_function(const struct mr_observed_call *call, CUresult status)
 {
     struct mr_forward_host_function *function = host_function;
     struct mr_observed_work work;
     host_function = NULL;
-    if (function) {
-        if (status != CUDA_SUCCESS) {
-            mr_forward_host_bound(function, NULL);
-        } else if (describe(&work, call, MR_OBSERVED_HOST, host_stream(call))) {
-            mr_observer.bind(&work);
-            mr_forward_host_bound(function, &work);
-        }
+    if (status != CUDA_SUCCESS) {
+        mr_forward_host_bound(function, NULL);
+    } else if (describe(&work, call, MR_OBSERVED_HOST, host_stream(call))) {
+        mr_observer.bind(&work);
+        mr_forward_host_bound(function, &work);
+    }
+}
+
+/* The host has waited: what it waited for has ended, most likely. */
+static bool waits(const struct mr_observed_call *call)
+{
+    return call->call == MR_CALL_cuStreamSynchronize || call->call == MR_CALL_cuEventSynchronize ||
+           call->call == MR_CALL_cuCtxSynchronize || call->call == MR_CALL_cuCtxSynchronize_v2;
+}
+
+void mr_forward_works_leave(struct mr_observed_call *call, CUresult status)
+{
+    if (host_function) {
+        bind_host_function(call, status);
     } else if (status == CUDA_SUCCESS) {
-        copies_leave(call);
-        fills_leave(call);
+        works_of(call);
         others_leave(call);
     }
+    mr_forward_times_end();
+    if (waits(call))
+        mr_forward_times_collect();
 }

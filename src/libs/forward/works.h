@@ -15,6 +15,16 @@ struct mr_forward_driver {
     CUresult (*stream_context)(CUstream, CUcontext *);
     CUresult (*stream_captures)(CUstream, CUstreamCaptureStatus *);
     CUresult (*pointer_attributes)(unsigned, CUpointer_attribute *, void **, CUdeviceptr);
+    CUresult (*context_push)(CUcontext);
+    CUresult (*context_pop)(CUcontext *);
+    CUresult (*capture_mode)(CUstreamCaptureMode *);
+    CUresult (*stream_create)(CUstream *, unsigned);
+    CUresult (*stream_destroy)(CUstream);
+    CUresult (*event_create)(CUevent *, unsigned);
+    CUresult (*event_destroy)(CUevent);
+    CUresult (*event_record)(CUevent, CUstream);
+    CUresult (*event_query)(CUevent);
+    CUresult (*event_elapsed)(float *, CUevent, CUevent);
     /* ---- */
     CUresult (*function_name)(const char **, CUfunction);
     CUresult (*kernel_name)(const char **, CUkernel);
@@ -53,6 +63,22 @@ bool mr_forward_wait_begins(const struct mr_observed_work *work) MR_HIDDEN;
 /* The waits of a stream, or of all (0), of a context, or of all (NULL), have ended. */
 void mr_forward_wait_ends(uint64_t stream, CUcontext context) MR_HIDDEN;
 bool mr_forward_waits(void) MR_HIDDEN; /* is there one? */
+
+/* ---- when works run (times.c) ---- */
+
+/* If the observer wants to know when works ran: before a call asks the driver behind for works in the stream, between
+ * its return and `leave` for each work, and behind all of them. The stream must not capture. `context`: the stream's.
+ */
+void mr_forward_times_begin(CUstream stream, CUcontext context) MR_HIDDEN;
+void mr_forward_times_work(const struct mr_observed_work *work) MR_HIDDEN;
+void mr_forward_times_end(void) MR_HIDDEN;
+
+/* Tells of the works that have ended. Behind a call that waits for works. */
+void mr_forward_times_collect(void) MR_HIDDEN;
+
+/* The context, or all of the device (NULL and NULL: all), may be about to end, or the process: waits some seconds for
+ * its works, tells of them, and forgets it. */
+void mr_forward_times_over(CUcontext context, const CUdevice *device) MR_HIDDEN;
 
 /* ---- kernels (functions.c) ---- */
 

@@ -198,6 +198,13 @@ static void slice(const struct mr_observed_work *work, unsigned worker, uint64_t
             on[i]->slice(work, worker, from, to);
 }
 
+static void ran(const struct mr_observed_work *work, uint64_t from, uint64_t to, CUresult status)
+{
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i]->ran)
+            on[i]->ran(work, from, to, status);
+}
+
 static bool may_begin(const struct mr_observed_work *work)
 {
     bool may = true;
@@ -341,6 +348,7 @@ const struct mr_observer *millrace_observer(const struct mr_observed_driver *dri
                                  .end = end,
                                  .access = access_boxes,
                                  .slice = slice,
+                                 .ran = ran,
                                  .may_begin = may_begin,
                                  .rest = rest_of_all,
                                  .waits = waits,

@@ -21,7 +21,6 @@
 enum { DEFAULT_MIB = 1024, MOST_MIB = 1 << 20 };
 
 static const struct mr_observed_driver *driver;
-static CUresult (*stream_id)(CUstream stream, unsigned long long *id);
 static CUresult (*stream_captures)(CUstream stream, CUstreamCaptureStatus *status);
 static CUresult (*context_device)(CUdevice *device);
 static uint64_t most = (uint64_t)DEFAULT_MIB << 20;
@@ -66,10 +65,9 @@ static bool open_trace(const struct mr_observed_driver *given, const char *optio
     if (!take_options(options))
         return false;
     driver = given;
-    stream_id = (CUresult(*)(CUstream, unsigned long long *))given->function("cuStreamGetId");
     stream_captures = (CUresult(*)(CUstream, CUstreamCaptureStatus *))given->function("cuStreamIsCapturing");
     context_device = (CUresult(*)(CUdevice *))given->function("cuCtxGetDevice");
-    return stream_id && stream_captures && context_device;
+    return stream_captures && context_device;
 }
 
 /* ---- call sites ---- */
@@ -299,14 +297,13 @@ static void enter(struct mr_observed_call *call)
  * that would end the capture. */
 static bool stream_number(CUstream stream, uint64_t *number)
 {
-    unsigned long long id = 0;
     CUstreamCaptureStatus captures = CU_STREAM_CAPTURE_STATUS_NONE;
+    *number = 0;
     driver->pause(true);
     if (stream != NULL && stream != CU_STREAM_LEGACY) /* which never capture */
         stream_captures(stream, &captures);
-    bool good = captures == CU_STREAM_CAPTURE_STATUS_NONE && stream_id(stream, &id) == CUDA_SUCCESS;
+    bool good = captures == CU_STREAM_CAPTURE_STATUS_NONE && driver->stream(stream, number);
     driver->pause(false);
-    *number = id;
     return good;
 }
 
@@ -374,12 +371,8 @@ static void bind(const struct mr_observed_work *work)
     trace_done(record, sizeof *record);
 }
 
-static void begin(const struct mr_observed_work *work)
+static void put_begin(struct trace_writer *writer, const struct mr_observed_work *work, uint64_t time)
 {
-    uint64_t now = mr_clock_ns();
-    struct trace_writer *writer = trace_writer_here();
-    if (!writer)
-        return;
     uint64_t kernel = work->kernel ? trace_text(writer, work->kernel) : 0;
     struct trace_begin *record = trace_room(writer, sizeof *record, TRACE_BEGIN);
     if (!record)
@@ -394,22 +387,45 @@ static void begin(const struct mr_observed_work *work)
     record->kernel = kernel;
     memcpy(record->blocks, work->blocks, sizeof record->blocks);
     memcpy(record->threads, work->threads, sizeof record->threads);
-    record->time = now;
+    record->time = time;
     trace_done(record, sizeof *record);
+}
+
+static void put_end(struct trace_writer *writer, const struct mr_observed_work *work, uint64_t time, CUresult status)
+{
+    struct trace_end *record = trace_room(writer, sizeof *record, TRACE_END);
+    if (!record)
+        return;
+    record->record.more = (uint32_t)status;
+    record->time = time;
+    record->work = work->work;
+    record->node = work->node;
+    trace_done(record, sizeof *record);
+}
+
+static void begin(const struct mr_observed_work *work)
+{
+    uint64_t now = mr_clock_ns();
+    struct trace_writer *writer = driver->ran_later ? NULL : trace_writer_here();
+    if (writer)
+        put_begin(writer, work, now);
 }
 
 static void end(const struct mr_observed_work *work, CUresult status)
 {
     uint64_t now = mr_clock_ns();
+    struct trace_writer *writer = driver->ran_later ? NULL : trace_writer_here();
+    if (writer)
+        put_end(writer, work, now, status);
+}
+
+static void ran(const struct mr_observed_work *work, uint64_t from, uint64_t to, CUresult status)
+{
     struct trace_writer *writer = trace_writer_here();
-    struct trace_end *record = writer ? trace_room(writer, sizeof *record, TRACE_END) : NULL;
-    if (!record)
+    if (!writer)
         return;
-    record->record.more = (uint32_t)status;
-    record->time = now;
-    record->work = work->work;
-    record->node = work->node;
-    trace_done(record, sizeof *record);
+    put_begin(writer, work, from);
+    put_end(writer, work, to, status);
 }
 
 static void slice(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to)
@@ -459,4 +475,5 @@ const struct obs_tool obs_tool_trace = {.name = "trace",
                                         .begin = begin,
                                         .end = end,
                                         .slice = slice,
+                                        .ran = ran,
                                         .write = write_trace};

@@ -47,6 +47,16 @@ static void add_number(struct giving *giving, const char *key, uint64_t number)
     add(giving, key, EVENT_NUMBER)->number = number;
 }
 
+/* A default stream whose number would tell nothing is the lane's name. */
+static void add_stream(struct giving *giving, uint64_t stream)
+{
+    if (!(stream & MR_OBSERVED_DEFAULT_STREAM))
+        add_number(giving, "stream", stream);
+    else
+        add_text(giving, "stream",
+                 MR_OBSERVED_DEFAULT_STREAM_THREAD(stream) ? "a thread's default stream" : "legacy default stream");
+}
+
 static void add_address(struct giving *giving, const char *key, uint64_t number)
 {
     add(giving, key, EVENT_ADDRESS)->number = number;
@@ -99,7 +109,7 @@ static void give_call(struct giving *giving, const struct timeline_call *call)
         add_text(giving, "event name", call->event_name);
     if (call->role == TRACE_RECORDS || call->role == TRACE_WAITS || call->role == TRACE_HOST_STREAM ||
         call->role == TRACE_WRITES_VALUE || call->role == TRACE_WAITS_VALUE)
-        add_number(giving, "stream", call->stream);
+        add_stream(giving, call->stream);
     add_site(giving, call->site);
     give(giving);
 }
@@ -123,7 +133,7 @@ static void give_work(struct giving *giving, const struct timeline_work *work)
     begin(giving, EVENT_SPAN, work->name, timeline_kind(work->kind), work->lane, work->from, work->to);
     giving->event.critical = work->critical;
     add_number(giving, "work", work->work);
-    add_number(giving, "stream", work->stream);
+    add_stream(giving, work->stream);
     if (work->node)
         add_address(giving, "node", work->node);
     add_kernel(giving, work);

@@ -189,6 +189,15 @@ static void name_device(const struct timeline_process *process, uint64_t stream,
         snprintf(text + strlen(text), size - strlen(text), ", %.40s", of);
 }
 
+static int name_stream(uint64_t stream, char *text, size_t size)
+{
+    if (!(stream & MR_OBSERVED_DEFAULT_STREAM))
+        return snprintf(text, size, "stream %llu", (unsigned long long)stream);
+    unsigned thread = MR_OBSERVED_DEFAULT_STREAM_THREAD(stream);
+    return thread ? snprintf(text, size, "default stream of a thread (%u)", thread)
+                  : snprintf(text, size, "legacy default stream");
+}
+
 static int name_thread(const struct timeline_process *process, const struct timeline_lane *lane, char *text,
                        size_t size)
 {
@@ -223,8 +232,8 @@ static void name_lanes(struct timeline_process *process)
         } else if (at->kind == LANE_STREAM) {
             const char *name = given_name(process, TRACE_GIVEN_STREAM, at->of);
             name_device(process, at->of, device, sizeof device);
-            used = snprintf(text, size, "stream %llu%s%.60s%s", (unsigned long long)at->of, name ? " " : "",
-                            name ? name : "", device);
+            used = name_stream(at->of, text, size);
+            used += snprintf(text + used, size - (size_t)used, "%s%.60s%s", name ? " " : "", name ? name : "", device);
         } else if (at->of == 1024) { /* the driver's number for all threads that are no workers */
             used = snprintf(text, size, "calling threads");
         } else {

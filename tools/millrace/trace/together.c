@@ -121,7 +121,8 @@ static bool give_calls(struct reading *reading)
             continue;
         struct entry number = {.key = bind->call};
         const struct entry *call = bsearch(&number, calls, process->calls_count, sizeof number, by_number);
-        work->bound = bind->time;
+        /* A GPU's work may run before the call returns, and the call tells of it then. */
+        work->bound = bind->time < work->from ? bind->time : work->from;
         work->is_bound = true;
         work->call = call ? (uint32_t)(uintptr_t)call->text : NONE;
     }
