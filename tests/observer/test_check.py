@@ -204,7 +204,7 @@ class Real(unittest.TestCase):
                 self.assertEqual([finding["kind"] for finding in report["findings"]], ["race"])
 
     def test_full_disk(self):
-        """The program runs to its end, and the command says that findings are missing."""
+        """The program runs to its end, the log has what was found, and the command says that it is missing in the report."""
         for trap, status in (("trap '' XFSZ", "0"), (":", str(128 + signal.SIGXFSZ))):
             with self.subTest(trap=trap), tempfile.TemporaryDirectory() as room:
                 script = f"({trap}; ulimit -f 1; exec '{ENDS}' exit); echo ended with $?"
@@ -214,6 +214,9 @@ class Real(unittest.TestCase):
                 if status == "0":
                     self.assertIn("what the tool race has found could not be written to the folder", done.stderr)
                     self.assertIn("File too large", done.stderr)
+                    told = [line for line in done.stderr.splitlines() if "which could not be left for the report" in line]
+                    self.assertEqual(len(told), 1, done.stderr)
+                    self.assertRegex(told[0], r"error: race, which .*: \w.* (writes|reads).* \(cu\w+, call \d+\) at \w+\+0x[0-9a-f]+.*; .* \(cu\w+, call \d+\) at .*; missing: stream")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/utf8.h"
 #include "libs/observer/finding.h"
 #include "libs/observer/left.h"
@@ -286,7 +288,72 @@ static bool open_part(const char *folder)
     return open;
 }
 
-bool obs_results_write(const char *folder, const char *end, const struct mr_observed_driver *driver)
+/* ---- where there is no room for the file ---- */
+
+/* Adds to a text that ends with 0. */
+__attribute__((format(printf, 3, 4))) static void add(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text + used, size - used, format, values);
+    va_end(values);
+}
+
+/* The innermost places of a call, as tools that name addresses take them. */
+static void add_site(char *text, size_t size, uint32_t site)
+{
+    enum { MOST = 4 };
+    const struct obs_frame *frames = NULL;
+    size_t count = site ? obs_site_frames(site, &frames) : 0;
+    for (size_t i = 0; i < count && i < MOST; i++) {
+        const struct obs_module *module = frames[i].file ? NULL : obs_module(frames[i].module);
+        const char *name = module ? strrchr(module->path, '/') : NULL;
+        const char *between = i ? ", " : " at ";
+        if (frames[i].file)
+            add(text, size, "%s%s:%" PRIu32, between, frames[i].file, frames[i].line);
+        else if (module)
+            add(text, size, "%s%s+0x%" PRIxPTR, between, name ? name + 1 : module->path, frames[i].offset);
+    }
+}
+
+static void add_side(char *text, size_t size, const struct mr_side *side)
+{
+    char room[256];
+    const char *how = how_of(side), *stream = stream_of(side, room, sizeof room);
+    add(text, size, "%s", what_of(side->what));
+    if (side->kernel)
+        add(text, size, " '%.300s'", side->kernel);
+    add(text, size, "%s%s%s%s", how ? " " : "", how ? how : "", stream ? " in " : "", stream ? stream : "");
+    if (side->call)
+        add(text, size, " (%s, call %" PRIu64 ")", side->call, side->number);
+    add_site(text, size, side->site);
+}
+
+/* A line in the log for each finding that could not be left, once: the log may lead to where there is room. */
+static void tell_findings(void)
+{
+    static size_t told;
+    for (size_t count = obs_finding_count(); told < count; told++) {
+        char text[1900] = "";
+        const struct mr_finding *finding = obs_finding(told);
+        if (finding->luck)
+            continue;
+        add_side(text, sizeof text, &finding->later);
+        if (finding->earlier.call || !obs_finding_is_of_mem(finding->kind)) {
+            add(text, sizeof text, "; ");
+            add_side(text, sizeof text, &finding->earlier);
+        }
+        if (finding->detail)
+            add(text, sizeof text, "; %s", finding->detail);
+        if (finding->missing)
+            add(text, sizeof text, "; missing: %s", finding->missing);
+        mr_log(obs_finding_is_note(finding) ? MR_LOG_WARN : MR_LOG_ERROR,
+               "%s, which could not be left for the report: %s", obs_finding_kind_name(finding->kind), text);
+    }
+}
+
+static bool write_file(const char *folder, const char *end, const struct mr_observed_driver *driver)
 {
     struct mr_race_summary seen = {0};
     if (!open_part(folder))
@@ -303,4 +370,14 @@ bool obs_results_write(const char *folder, const char *end, const struct mr_obse
     put_sites();
     obs_left_print("]}\n");
     return obs_left_close();
+}
+
+bool obs_results_write(const char *folder, const char *end, const struct mr_observed_driver *driver)
+{
+    bool good = write_file(folder, end, driver);
+    int error = errno;
+    if (!good)
+        tell_findings();
+    errno = error;
+    return good;
 }
