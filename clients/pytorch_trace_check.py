@@ -13,6 +13,13 @@ x = torch.ones(512, 512, device="cuda")
 for _ in range(3):
     y = torch.softmax(x, 1)
 z = (y @ x).sum().item()
+graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+with torch.cuda.graph(graph, stream=stream):
+    w = torch.sigmoid(x)
+    v = w * 2
+graph.replay()
+graph.replay()
+torch.cuda.synchronize()
 """
 
 with tempfile.TemporaryDirectory() as room:
@@ -24,4 +31,7 @@ found = {name: count for name, count in names.items() if "softmax" in name or na
 print(found)
 assert sum(count for name, count in found.items() if name.startswith("_softmax")) == 3, names
 assert any(name.startswith("sum") for name in found), names
+# Operators of a captured graph are its steps, in each run.
+steps = collections.Counter(event["name"] for event in events if event.get("cat") == "host function")
+assert steps["aten::sigmoid"] == steps["aten::mul.Tensor"] == 2, steps
 assert all(event["dur"] > 0 for event in events if event["name"].startswith("_softmax") and event.get("ph") == "X"), names

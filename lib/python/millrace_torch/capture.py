@@ -33,8 +33,9 @@ def _functions_of(handle):
     return _functions[identity.value]
 
 
-def _launch(handle, work):
-    """Adds `work` to the captured stream: it runs each time that the graph does, on a thread of the driver's."""
+def _launch(handle, label, work):
+    """Adds `work` to the captured stream: it runs each time that the graph does, on a thread of the driver's. `label`
+    is its name for observers, which stays."""
 
     def guarded():
         try:
@@ -47,6 +48,7 @@ def _launch(handle, work):
 
     kept = observe.function(guarded)
     _functions_of(handle).append(kept)
+    observe.name(label)
     driver.check(observe.submit(handle, kept))
 
 
@@ -100,5 +102,5 @@ def add(call, handle):
     call.given = {
         name: each for name, each in call.given.items() if name in call.sized or isinstance(each, torch.Generator)
     }
-    _launch(handle, work)
+    _launch(handle, operator.label, work)
     return results
