@@ -21,6 +21,8 @@ static unsigned char *pinned, *registered;
 static CUdeviceptr managed;
 static atomic_bool go;
 static volatile unsigned sum;
+static unsigned char fixed[SIZE]; /* registered; read and written at places that the compiler knows */
+static unsigned lone;
 
 static __attribute__((noinline)) void read_bytes(const unsigned char *bytes, int count)
 {
@@ -147,6 +149,14 @@ static int run(const char *name)
     } else if (strcmp(name, "registered") == 0) {
         CHECK(cuMemcpyDtoHAsync(registered, device, HALF, stream));
         read_bytes(registered, 1);
+    } else if (strcmp(name, "array") == 0) {
+        CHECK(cuMemHostRegister(fixed, SIZE, 0));
+        CHECK(cuMemcpyDtoHAsync(fixed, device, SIZE, stream));
+        sum = fixed[SIZE - 1];
+    } else if (strcmp(name, "variable") == 0) {
+        CHECK(cuMemHostRegister(&lone, sizeof lone, 0));
+        CHECK(cuMemcpyHtoDAsync(device, &lone, sizeof lone, stream));
+        lone = 7;
     } else if (strcmp(name, "managed") == 0) {
         CHECK(cuMemsetD8Async(managed, 1, SIZE, stream));
         read_bytes((const unsigned char *)(uintptr_t)managed, 1);

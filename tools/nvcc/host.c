@@ -81,6 +81,8 @@ void host_check_words(const struct request *request, bool clang, struct mr_words
                                            "-asan-stack=0",
                                            "-mllvm",
                                            "-asan-globals=0",
+                                           "-mllvm", /* a known place of a variable is told of as others are */
+                                           "-asan-opt-globals=0",
                                            "-mllvm", /* a store is told of beside a load of the same place */
                                            "-asan-opt-same-temp=0",
                                            "-mllvm",
