@@ -58,7 +58,7 @@ struct mr_sites {
 /* No address: where a run goes on that the code may not move on. */
 #define MR_NOTE_NOWHERE UINT64_MAX
 
-/* All zero at first. */
+/* All zero at first, except that `next` is MR_NOTE_NOWHERE: 0 is an address that a kernel may touch. */
 struct mr_note {
     uint64_t next; /* where the run's next piece of the site's width begins; MR_NOTE_NOWHERE */
     uint64_t step; /* from one piece to the next; `next` moves on by it */

@@ -95,6 +95,14 @@ static struct mr_part *new_part(struct mr_executor *executor)
     return part;
 }
 
+static struct mr_note *new_notes(const struct mr_code *code)
+{
+    struct mr_note *notes = mr_calloc(code->sites->count + 1, sizeof *notes);
+    for (uint32_t i = 0; notes && i < code->sites->count; i++)
+        notes[i].next = MR_NOTE_NOWHERE;
+    return notes;
+}
+
 bool mr_footprint_begin(struct mr_executor *executor, uint32_t warps)
 {
     const struct mr_code *code = executor->code;
@@ -107,7 +115,7 @@ bool mr_footprint_begin(struct mr_executor *executor, uint32_t warps)
         return false;
     for (uint32_t i = 0; i < warps; i++) {
         if (!part->notes[i])
-            part->notes[i] = mr_calloc(code->sites->count + 1, sizeof *part->notes[i]);
+            part->notes[i] = new_notes(code);
         if (!part->notes[i])
             return false;
         executor->warps[i].notes = part->notes[i];

@@ -249,15 +249,26 @@ static void unregistered()
     std::free(a);
 }
 
-static void null_pointer()
+static void at_null(int count)
 {
     int *a = nullptr;
     if (mended)
-        CHECK(cudaMalloc(&a, 4));
-    fill<<<1, 1>>>(a, 1, 1);
+        CHECK(cudaMalloc(&a, count * sizeof(int)));
+    fill<<<1, count>>>(a, count, 1);
     std::printf("%s\n", cudaDeviceSynchronize() == cudaSuccess ? "went on" : "stopped");
     if (mended)
         CHECK(cudaFree(a));
+}
+
+static void null_pointer()
+{
+    at_null(1);
+}
+
+/* All threads of a warp. */
+static void null_warp()
+{
+    at_null(32);
 }
 
 /* A kernel in a graph, launched twice: one int. */
@@ -456,7 +467,7 @@ int main(int count, char **arguments)
                {"host_heap", host_heap},
                {"host_stack", host_stack},
                {"unregistered", unregistered},
-               {"null_pointer", null_pointer},
+               {"null_pointer", null_pointer}, {"null_warp", null_warp},
                {"graph", graph},
                {"misaligned", misaligned},
                {"neighbour", neighbour},

@@ -38,6 +38,7 @@ FAULTS = {
     "host_stack": [("host-pointer", 256, None, None, 1, FILL)],
     "unregistered": [("freed-memory", 256, 0, 4096, 1, FILL)],
     "null_pointer": [("wild-pointer", 4, None, None, 1, FILL)],
+    "null_warp": [("wild-pointer", 128, None, None, 1, FILL)],
     "graph": [("out-of-bounds", 4, 400, 400, 2, FILL)],
     "misaligned": [("misaligned", 4, None, None, 1, line_of("*(const int *)(from"))],
     "neighbour": [("out-of-bounds", 4, 1 << 20, 1 << 16, 1, line_of("(char *)to + bytes"))],
