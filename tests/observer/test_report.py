@@ -180,6 +180,25 @@ class Report(unittest.TestCase):
         report = json.loads(self.report("json"))
         self.assertEqual((len(report["processes"]), [finding["times"] for finding in report["findings"]]), (2, [10, 2]))
 
+    def test_place_of_python(self):
+        """The first line, and what code hosts show, is the program's own line, not a package's below it."""
+        packages = "/home/u/.venv/lib/python3.11/site-packages"
+        below = [{"file": f"{packages}/numba_cuda/driver.py", "function": "copy", "line": 9}, {"file": "/usr/lib/python3.11/contextlib.py", "function": "inner", "line": 81}]
+        own = [{"file": "/home/u/work/fit.py", "function": "main", "line": 33}]
+        kernel = {"what": "kernel", "how": "writes", "kernel": "add", "call": "cuLaunchKernel", "number": 1, "thread": 1}
+        for name, frames, side, place in (("program", below + own, {}, "/home/u/work/fit.py:33"), ("packages alone", below, {}, f"{packages}/numba_cuda/driver.py:9"),
+                                          ("kernel of a package", below + own, {"file": f"{packages}/cub/scan.cuh", "line": 5}, "/home/u/work/fit.py:33"),
+                                          ("kernel", below + own, {"file": "/home/u/work/add.cu", "line": 5}, "/home/u/work/add.cu:5")):
+            with self.subTest(name):
+                finding = {"tool": "race", "kind": "race", "number": 1, "first": 1, "bytes": 4, "times": 1, "level": "error", "luck": False, "rough": False,
+                           "sides": [{**kernel, **side, "site": 1}, {**kernel, "number": 2, "site": 1}]}
+                results = {"format": "millrace-results", "version": 1, "pid": 7, "program": "/usr/bin/python3", "end": "exit", "calls": 1, "operations": 1, "accesses": 1,
+                           "notes": [], "findings": [finding], "modules": [], "sites": [frames]}
+                (self.folder / "7.results.json").write_text(json.dumps(results))
+                self.assertTrue(self.report("text").startswith(f"{place}: race: "), self.report("text"))
+                location = json.loads(self.report("sarif"))["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+                self.assertEqual((location["artifactLocation"]["uri"].removeprefix("file://"), str(location["region"]["startLine"])), tuple(place.rsplit(":", 1)))
+
     def test_unwritable(self):
         done = run(STACKS, self.room.name + "/none", PLUGIN)
         self.assertEqual(done.returncode, 4)

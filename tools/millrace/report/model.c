@@ -95,20 +95,37 @@ static bool is_of_library(const struct report_frame *frame)
     return name && strncmp(name, "/libc.so", 8) == 0;
 }
 
+/* A file that Python has come with, or that was installed for it. */
+static bool is_of_python(const char *path)
+{
+    return path && (strstr(path, "/lib/python3") || strstr(path, "/site-packages/") || strstr(path, "/dist-packages/"));
+}
+
+/* Lines of Python's packages say less than those of the program that uses them, and the C library's say less than those
+ * of its caller. */
+enum { OF_PROGRAM, OF_PACKAGE, OF_LIBRARY };
+
+static int origin_of(const struct report_frame *frame)
+{
+    return is_of_library(frame)                                       ? OF_LIBRARY
+           : is_of_python(frame->file) || is_of_python(frame->module) ? OF_PACKAGE
+                                                                      : OF_PROGRAM;
+}
+
 const char *report_place(const struct report_side *side, unsigned *line)
 {
-    *line = side->line;
-    if (side->file && side->line)
-        return side->file;
-    /* The C library's lines say less than those of its caller. */
-    for (int library = 0; library < 2; library++)
+    for (int most = OF_PROGRAM; most <= OF_LIBRARY; most++) {
+        *line = side->line;
+        if (side->file && side->line && (most > OF_PROGRAM || !is_of_python(side->file)))
+            return side->file;
         for (size_t i = 0; i < side->stack.count; i++) {
             const struct report_frame *frame = &side->stack.frames[i];
-            if (frame->file && frame->line && (library || !is_of_library(frame))) {
-                *line = frame->line;
-                return frame->file;
-            }
+            if (!frame->file || !frame->line || origin_of(frame) > most)
+                continue;
+            *line = frame->line;
+            return frame->file;
         }
+    }
     *line = 0;
     return NULL;
 }

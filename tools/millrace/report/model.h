@@ -86,8 +86,8 @@ bool report_finish(struct report *report);
  * before it. */
 bool report_is_of_a_call(const struct report_side *side);
 
-/* Where a side is, as far as it is known: in a kernel's source, else the innermost place of its call that has a line.
- * NULL and *line 0: nowhere. */
+/* Where a side is, as far as it is known: in a kernel's source, else the innermost place of its call that has a line;
+ * in a package of Python's only if nothing else is known. NULL and *line 0: nowhere. */
 const char *report_place(const struct report_side *side, unsigned *line);
 
 /* A text put together as printf does, to be freed; NULL: memory is short. */
