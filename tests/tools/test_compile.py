@@ -924,6 +924,19 @@ int main() { templates<<<1, 1>>>((int *)0); }
             (self.path / file).unlink()
         self.assertEqual([str(path) for path in self.path.rglob("*.d")], [])
 
+    def test_order_of_a_link(self):
+        """Archives before what needs them, and among -Xlinker's words, which Meson takes for its own libraries."""
+        self.write({"main.cu": "int first();\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize() || first() != 3; }\n",
+                    "first.cu": "int second();\nint first() { return second(); }\n", "second.cu": "int second() { return 3; }\n"})
+        for name in ("first", "second"):
+            self.cc("-lib", f"{name}.cu", "-o", f"lib{name}.a")
+        self.cc("-c", "main.cu")
+        for words in (("libsecond.a", "libfirst.a", "main.o"), ("-Xlinker", "libfirst.a", "main.o", "libsecond.a"), ("main.o", "-Xlinker=libsecond.a", "-Xlinker=libfirst.a"),
+                      ("-L.", "-lsecond", "-lfirst", "main.o")):
+            self.cc(*words, "-o", "program")
+            self.do("./program")
+            (self.path / "program").unlink()
+
     def test_kept_files(self):
         self.write(HALVES)
         (self.path / "kept").mkdir()

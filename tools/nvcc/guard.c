@@ -26,12 +26,12 @@ static bool begins_with_any(const char *word, const char *const *list, size_t co
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-bool guard_linker(struct request *request, const char *option)
+bool guard_linker(struct mr_words *words, const char *option)
 {
     if (!*option || strstr(option, "plugin") || strchr(option, '@') || strstr(option, "mllvm"))
         return complain("cannot honour the linker's option", option);
-    mr_words_add(&request->linking, "-Xlinker", "");
-    mr_words_add(&request->linking, option, "");
+    mr_words_add(words, "-Xlinker", "");
+    mr_words_add(words, option, "");
     return true;
 }
 
@@ -45,7 +45,7 @@ static bool guard_linker_list(struct request *request, const char *list)
             return complain("this option is too long:", list);
         memcpy(option, list, length);
         option[length] = '\0';
-        if (!guard_linker(request, option))
+        if (!guard_linker(&request->linking, option))
             return false;
         list += length + (list[length] == ',');
     }

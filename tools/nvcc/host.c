@@ -345,15 +345,36 @@ static void add_libomp(struct mr_words *words)
     mr_words_add(words, "-Wl,--pop-state", "");
 }
 
+/* Whether a word of the link's items is an option: a library or a folder of libraries. Others are files. */
+static bool is_library(const char *word)
+{
+    return word && *word == '-';
+}
+
 /* Whether the program is linked with more than the runtime library. */
 static bool names_libraries(const struct request *request)
 {
     bool names = request->check;
     for (size_t i = 0; i < request->item_count && !names; i++)
-        names = request->items[i].word && request->items[i].word[0] == '-';
-    return names || request->linking.count > 0;
+        names = is_library(request->items[i].word);
+    return names || request->linking.count > 0 || request->linker.count > 0;
 }
 
+/* The files, or the libraries, of the command line. */
+static void add_items(const struct request *request, char *const *objects, bool libraries, struct mr_words *words)
+{
+    for (size_t i = 0; i < request->item_count; i++) {
+        const char *word = request->items[i].word;
+        if (is_library(word) != libraries)
+            continue;
+        if (libraries && strcmp(word, "-lgomp") == 0)
+            add_libomp(words);
+        mr_words_add(words, word ? word : objects[request->items[i].input], "");
+    }
+}
+
+/* As with nvcc, files come first, then what -Xlinker says, then libraries; an archive is looked at until it brings
+ * nothing more, wherever it stands. */
 int host_link(const struct request *request, const struct places *places, char *const *objects,
               const char *device_object)
 {
@@ -369,13 +390,11 @@ int host_link(const struct request *request, const struct places *places, char *
     if (names_libraries(request))
         mr_words_add(&words, "-L", places->libraries);
     words_add_all(&words, &request->linking);
+    mr_words_add(&words, "-Wl,--start-group", "");
+    add_items(request, objects, false, &words);
+    words_add_all(&words, &request->linker);
+    add_items(request, objects, true, &words);
     bool parallel = false;
-    for (size_t i = 0; i < request->item_count; i++) {
-        const char *word = request->items[i].word ? request->items[i].word : objects[request->items[i].input];
-        if (strcmp(word, "-lgomp") == 0)
-            add_libomp(&words);
-        mr_words_add(&words, word, "");
-    }
     for (size_t i = 0; i < request->linking.count; i++)
         parallel |= strcmp(request->linking.items[i], "-fopenmp") == 0;
     if (parallel && !is_clang(host_program(request)))
@@ -384,6 +403,7 @@ int host_link(const struct request *request, const struct places *places, char *
         mr_words_add(&words, device_object, "");
     add_runtime(request, places, &words);
     add_check_library(request, &words);
+    mr_words_add(&words, "-Wl,--end-group", "");
     mr_words_add(&words, "-lstdc++", "");
     mr_words_add(&words, "-lm", "");
     mr_words_add(&words, "-o", "");

@@ -92,7 +92,7 @@ static bool one_part(struct request *request, enum action action, const char *op
     case HOST:
         return guard_host(request, option);
     case LINKER:
-        return guard_linker(request, option);
+        return guard_linker(&request->linker, option);
     case ERRORS:
         return errors(request, option);
     case FRONT:

@@ -115,6 +115,7 @@ struct request {
     struct mr_words both, device, host; /* for clang: both halves, the device's alone, the host's alone */
     struct mr_words gpu; /* both halves of CUDA C++, but no other source */
     struct mr_words linking; /* options of the link that come before its inputs */
+    struct mr_words linker;  /* -Xlinker: those between the inputs that are files and the libraries, as with nvcc */
     /* Options as they came, except for phase, output, architectures and those of the link: for nvidia.c. */
     struct mr_words given;
 };
@@ -145,7 +146,8 @@ bool guard_host(struct request *request, const char *option);
 /* The word that links clang's libomp, NULL where clang has none. Only clang-19 is looked for; another compiler that is
  * named is taken to have what it needs. */
 const char *guard_libomp(void);
-bool guard_linker(struct request *request, const char *option);
+/* An option of the linker's: added to `words`, which are the request's `linking` or `linker`. */
+bool guard_linker(struct mr_words *words, const char *option);
 /* An option of the host compiler's for the link alone: added, or false without a message. */
 bool guard_host_link(struct request *request, const char *option);
 /* Whether it is one of those. */
