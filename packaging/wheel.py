@@ -89,11 +89,14 @@ def bundle(root: pathlib.Path) -> set[str]:
 def unlink(root: pathlib.Path) -> None:
     """A wheel can't have links. What a linker or a program calls a library without its version becomes text that linkers
     read, and millrace/__init__.py makes links again; others become copies, and the library's own name goes where only
-    its version differs. lib64 becomes text, too, so that pip knows the name when it takes the wheel away."""
+    its version differs. Links to folders (lib64, those in targets) become text, too, so that pip knows the names when
+    it takes the wheel away."""
     links = {path: path.resolve() for path in root.rglob("*") if path.is_symlink() and path.resolve().is_file()}
+    folders = {path: os.readlink(path) for path in root.rglob("*") if path.is_symlink() and path.is_dir()}
     for path in [path for path in root.rglob("*") if path.is_symlink()]:
         path.unlink()
-    (root / "lib64").write_text("lib\n")
+    for path, target in folders.items():
+        path.write_text(f"{target}\n")
     for path in sorted(links, key=lambda path: path.name.endswith(".so")):
         target = links[path]
         if path.parent.name == "runtime" or (path.name.endswith(".so") and path.parent in (target.parent, target.parent / "stubs")):

@@ -41,7 +41,7 @@ def _add_compiler() -> None:
 def command() -> str:
     """The path of the millrace command, which finds a compiler after this call. A wheel holds no links, so the first call makes those that the libraries have."""
     _add_compiler()
-    for name in (ROOT / "lib64", *(ROOT / "lib").glob("lib*.so"), *(ROOT / "lib" / "stubs").glob("lib*.so")):
+    for name in (ROOT / "lib64", *(ROOT / "targets").glob("*/*"), *(ROOT / "lib").glob("lib*.so"), *(ROOT / "lib" / "stubs").glob("lib*.so")):
         if not name.is_symlink() and not name.name.startswith(_OURS):
             target = name.read_text().removeprefix("INPUT(").rstrip(")\n")
             try:

@@ -13,6 +13,8 @@ import unittest
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 CMAKE_PROGRAM = os.environ.get("MILLRACE_TEST_CMAKE", "cmake")  # another one than the system's
 
+MESON_PROGRAM = os.environ.get("MILLRACE_TEST_MESON", "meson")
+
 # One command with empty folders in the place of NVIDIA's toolkit, in a namespace of its own.
 HIDE = r"""
 empty=$1; shift
@@ -425,8 +427,8 @@ class Projects(unittest.TestCase):
     def test_meson(self):
         self.write("meson.build", MESON)
         self.write("meson_options.txt", "option('libraries', type: 'string')\n")
-        self.do("meson", "setup", "out", f"-Dlibraries={ROOT / 'lib64'}", CUDA_PATH=str(ROOT))
-        self.assertRegex(self.do("meson", "test", "-C", "out"), r"Ok: +2\b")
+        self.do(MESON_PROGRAM, "setup", "out", f"-Dlibraries={ROOT / 'lib64'}", CUDA_PATH=str(ROOT))
+        self.assertRegex(self.do(MESON_PROGRAM, "test", "-C", "out"), r"Ok: +2\b")
 
     @unittest.skipUnless(shutil.which("make", path="/usr/bin:/bin"), "there is no make")
     def test_make(self):
@@ -465,7 +467,7 @@ class Projects(unittest.TestCase):
         """What a toolkit's root has."""
         for name in ("bin/nvcc", "bin/ptxas", "bin/fatbinary", "bin/cuobjdump", "include/cuda.h", "include/cooperative_groups.h", "lib64/libcuda.so", "lib64/libcudart.so", "lib64/libcudart_static.a", "lib64/libcudadevrt.a",
                      *(f"lib64/lib{name}_static.a" for name in ("cublas", "cublasLt", "cufft", "cufftw", "curand", "cusolver", "cusparse", "nvptxcompiler")), "lib64/libculibos.a",
-                     "nvvm/libdevice", "version.json"):
+                     "nvvm/libdevice", "version.json", f"targets/{os.uname().machine}-linux/include/cuda.h", f"targets/{os.uname().machine}-linux/lib/libcuda.so"):
             self.assertTrue((ROOT / name).exists(), name)
 
     def test_moved(self):

@@ -157,6 +157,8 @@ print(*(entry.name for entry in importlib.metadata.entry_points(group="torch.bac
             if not path.name.startswith("libmillrace-"):
                 self.assertTrue(path.is_symlink() and path.exists(), path)
         self.assertTrue((fresh / "millrace" / "toolkit" / "lib64" / "libcuda.so").is_symlink())
+        for name in ("include/cuda.h", "lib/libcuda.so.1"):
+            self.assertEqual(len([*(fresh / "millrace" / "toolkit" / "targets").glob(f"*-linux/{name}")]), 1, name)
 
 
 if __name__ == "__main__":
