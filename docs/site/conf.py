@@ -14,8 +14,9 @@ html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["millrace.css"]
 pygments_style = "tango"
-pygments_dark_style = "native"
+pygments_dark_style = "github-dark"
 html_copy_source = False
+html_use_index = False  # nothing is in it
 html_show_sphinx = False
 html_show_copyright = False
 # The theme of Debian 12 has lost its dark colours on the way through Debian's build, so all of them stand here.
