@@ -9,6 +9,9 @@
 #define __CUDA_RUNTIME_H__
 
 #if defined(__CUDA__) && !defined(MILLRACE_DEVICE_H)
+#if !__has_include("millrace_device.h")
+#error "clang finds no language of kernels here by itself: compile with Millrace's nvcc, which runs clang 19 (CMake: -DCMAKE_CUDA_COMPILER=nvcc)"
+#endif
 #include "millrace_device.h"
 #endif
 #include "cuda_runtime_api.h"

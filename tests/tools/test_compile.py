@@ -924,6 +924,14 @@ int main() { templates<<<1, 1>>>((int *)0); }
             (self.path / file).unlink()
         self.assertEqual([str(path) for path in self.path.rglob("*.d")], [])
 
+    @unittest.skipUnless(shutil.which("clang++-19"), "there is no clang++-19")
+    def test_clang_by_itself(self):
+        """Its first error says which compiler to take."""
+        self.write({"x.cu": "__global__ void k() {}\n"})
+        done = self.do("clang++-19", f"--cuda-path={MILLRACE.parent.parent}", "-isystem", MILLRACE.parent.parent / "include", "--cuda-gpu-arch=sm_80", "--cuda-device-only", "-S", "-o", "x.s", "x.cu", expect=1)
+        errors = [line for line in done.stderr.splitlines() if "error: " in line]
+        self.assertIn("compile with Millrace's nvcc", errors[0])
+
     def test_order_of_a_link(self):
         """Archives before what needs them, and among -Xlinker's words, which Meson takes for its own libraries."""
         self.write({"main.cu": "int first();\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize() || first() != 3; }\n",
