@@ -78,7 +78,7 @@ bool places_find(struct places *places)
            find_place(at, include, 1, "cuda.h", places->include) &&
            find_place(at, libraries, 1, "libcuda.so.1", places->libraries) &&
            find_place(at, runtime, 1, "libcudart_static.a", places->runtime) &&
-           find_place(at, root, 1, "version.json", places->root);
+           find_place(at, root, 1, "include/cuda.h", places->root);
 }
 
 /* Beside the shim in a build. */
