@@ -51,6 +51,15 @@ MR_ROUNDINGS(MR_DOUBLES)
     MR_CONVERT(float, __int2float_##mode, int, "cvt." #ptx ".f32.s32", "f", "r")
 MR_FLOATS(rz, rz) MR_FLOATS(rd, rm) MR_FLOATS(ru, rp)
 #undef MR_FLOATS
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 1000
+/* Two floats at once. */
+#define MR_PAIRS(mode, ptx)                                                                                           \
+    MR_DEVICE float2 __fadd2_##mode(float2 x, float2 y) { return float2{__fadd_##mode(x.x, y.x), __fadd_##mode(x.y, y.y)}; } \
+    MR_DEVICE float2 __fmul2_##mode(float2 x, float2 y) { return float2{__fmul_##mode(x.x, y.x), __fmul_##mode(x.y, y.y)}; } \
+    MR_DEVICE float2 __ffma2_##mode(float2 x, float2 y, float2 z) { return float2{__fmaf_##mode(x.x, y.x, z.x), __fmaf_##mode(x.y, y.y, z.y)}; }
+MR_ROUNDINGS(MR_PAIRS)
+#undef MR_PAIRS
+#endif
 #undef MR_ROUNDINGS
 #undef MR_CONVERT
 MR_DEVICE double __int2double_rn(int x) { return (double)x; }

@@ -107,5 +107,6 @@ MR_FP8(e5m2, __NV_E5M2)
 #include "millrace_e8m0.h"
 #undef MR_FP8_FROM
 #undef MR_FP8_TO
+#define __CUDA_ALIGN__(n) __attribute__((aligned(n))) /* sources use it: NVIDIA's header leaves it behind */
 
 #endif

@@ -151,7 +151,7 @@ class Reader:
 def main() -> None:
     top, output = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     kept: dict[tuple[str, ...], tuple[str, set[str]]] = {}
-    for architecture in (0, 900):
+    for architecture in (0, 1000):
         reader = Reader()
         reader.read(own_lines(preprocessed(top, architecture), top))
         for header, row, sides in reader.rows:

@@ -67,7 +67,7 @@ def called(row: str, number: int, side: str) -> str:
 
 def command(nvcc: pathlib.Path, side: str, source: str) -> list[str]:
     """What the shim would run for this half, to check the source alone."""
-    words = [nvcc, "--dryrun", "-c", "-arch=sm_90", "-w", source, "-o", "none.o"]
+    words = [nvcc, "--dryrun", "-c", "-arch=sm_100", "-w", source, "-o", "none.o"]
     shown = subprocess.run(words, capture_output=True, text=True, check=True).stderr
     line = next(line for line in shown.splitlines() if f"--cuda-{side}-only" in line)
     words = shlex.split(line.removeprefix("#$ "))
@@ -103,7 +103,7 @@ def compile_all(nvcc: pathlib.Path, rows_there: list[str], side: str) -> str:
     """What the compiler, the linker and the driver's check say about all calls together."""
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "all.cu").write_text(text_of(rows_there, side) + "int main() { return 0; }\n" * (side == "host"))
-        words = [nvcc, "-arch=sm_90", "-w", "all.cu", "-o", "all"] + ["--cubin"] * (side == "device")
+        words = [nvcc, "-arch=sm_100", "-w", "all.cu", "-o", "all"] + ["--cubin"] * (side == "device")
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stderr or "the compiler says nothing"
 
@@ -113,7 +113,7 @@ def compile_at_run_time(library: str, rows_there: list[str]) -> str:
     nvrtc = ctypes.CDLL(library)
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), text_of(rows_there, "device").encode(), b"all.cu", 0, None, None) == 0
-    options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_90", b"-w")
+    options = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_100", b"-w")
     status = nvrtc.nvrtcCompileProgram(program, 2, options)
     assert nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size)) == 0
     log = ctypes.create_string_buffer(size.value)

@@ -2,6 +2,9 @@
 /* Numbers of 8 bits for test_fp8.c: every half, every bfloat16 and some doubles to each kind, and back. */
 #include <cuda_fp8.h>
 
+struct __CUDA_ALIGN__(4) aligned { __nv_fp8_e4m3 numbers[3]; };
+static_assert(sizeof(aligned) == 4, "__CUDA_ALIGN__");
+
 extern "C" __global__ void narrow(unsigned char *out, const double *doubles, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
