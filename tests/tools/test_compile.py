@@ -366,6 +366,17 @@ class Options(Programs):
         self.assertEqual(self.run_it(), "package\n")
         self.cc("main.cu", "-o", "program", PATH=path, MILLRACE_CCCL=str(self.path / "named"))
         self.assertEqual(self.run_it(), "named\n")
+        # CUTLASS names the folder, as in CUDA 13. Nothing else of the folder above hides what is here.
+        above = self.path / "venv/lib/python3.11/site-packages/nvidia/cu13/include"
+        (above / "cuda_fp16.h").write_text("#error of another toolkit\n")
+        self.write({"named.cu": """#include <cccl/thrust/only_here.h>
+#include <cuda_fp16.h>
+#include <cstdio>
+int main() { puts(WHERE); return 0; }
+"""})
+        for words, variables in ((), {"PATH": path}), (("-Inowhere",), {"MILLRACE_CCCL": str(above / "cccl") + "/"}):
+            self.cc("named.cu", "-o", "program", *words, **variables)
+            self.assertEqual(self.run_it(), "package\n", variables)
         for words in ("-isystem", "other/lib/python3.11/site-packages/torch/include"), (f"-I{self.path}/other/lib/python3.11/site-packages/torch/include",):
             self.cc("main.cu", "-o", "program", *words, PATH=path)
             self.assertEqual(self.run_it(), "beside\n", words)

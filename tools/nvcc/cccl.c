@@ -5,7 +5,10 @@
  * look. A package of PyPI puts them among the modules of a Python: they are looked for beside other modules whose
  * headers the command line names (PyTorch's, when it builds an extension), and beside the python3 in PATH, which a
  * virtual environment puts first. MILLRACE_CCCL names another folder. A toolkit's copy is taken only if the source's
- * own -I names it. */
+ * own -I names it.
+ *
+ * In CUDA 13 they lie in a folder "cccl" among the toolkit's headers, and sources may write <cccl/cuda/std/utility>, as
+ * CUTLASS does. So the folder above is searched as well, last of all. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +114,20 @@ static bool find(const struct request *request, char found[PATH_MAX])
            find_below(user, found);
 }
 
+/* The folder above `found`, by which <cccl/…> is found, if that is its name. */
+static void add_folder_above(const char *found, struct mr_words *words)
+{
+    char above[PATH_MAX];
+    size_t length = strlen(found);
+    while (length > 1 && found[length - 1] == '/')
+        length--;
+    if (length > 5 && strncmp(found + length - 5, "/cccl", 5) == 0 &&
+        snprintf(above, sizeof above, "%.*s", (int)(length - 5), found) < (int)sizeof above) {
+        mr_words_add(words, "-idirafter", "");
+        mr_words_add(words, above, "");
+    }
+}
+
 void cccl_words(const struct request *request, struct mr_words *words)
 {
     static char found[PATH_MAX]; /* looked for once: a source is compiled several times */
@@ -124,6 +141,7 @@ void cccl_words(const struct request *request, struct mr_words *words)
         bool whole = has_headers("/usr/include") || has_headers("/usr/local/include");
         mr_words_add(words, whole ? "-idirafter" : "-isystem", "");
         mr_words_add(words, found, "");
+        add_folder_above(found, words);
     }
 }
 
