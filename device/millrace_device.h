@@ -42,6 +42,18 @@ extern "C" __attribute__((weak, used, visibility("hidden"))) const char millrace
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
+/* What code for one chip ("sm_90a") or one family ("sm_100f") asks about its architecture. */
+#define __CUDA_ARCH_HAS_FEATURE__(feature) __CUDA_ARCH_FEAT_##feature
+#ifdef __CUDA_ARCH_SPECIFIC__
+#define __CUDA_HAS_ARCH_SPECIFIC(n) (__CUDA_ARCH_SPECIFIC__ == n##0)
+#else
+#define __CUDA_HAS_ARCH_SPECIFIC(n) 0
+#endif
+#ifdef __CUDA_ARCH_FAMILY_SPECIFIC__
+#define __CUDA_HAS_ARCH_FAMILY_SPECIFIC(n) (__CUDA_ARCH_FAMILY_SPECIFIC__ == n##0)
+#else
+#define __CUDA_HAS_ARCH_FAMILY_SPECIFIC(n) 0
+#endif
 #define __no_return__ __attribute__((noreturn))
 #define __restrict __restrict__
 #define __grid_constant__

@@ -53,9 +53,25 @@ void mr_ptx_arch_safe_words(struct mr_words *words)
     mr_words_add(words, "-slp-max-vf=8", "");
 }
 
-void mr_ptx_arch_clang_words(unsigned capability, struct mr_words *words)
+/* 'a' is for one chip, 'f' for a family of chips; what a family has, each of its chips has. */
+static void add_suffix_macros(unsigned capability, char suffix, struct mr_words *words)
+{
+    char text[64];
+    snprintf(text, sizeof text, "-D__CUDA_ARCH_FAMILY_SPECIFIC__=%u0", capability);
+    mr_words_add(words, text, "");
+    if (suffix != 'a')
+        return;
+    snprintf(text, sizeof text, "-D__CUDA_ARCH_SPECIFIC__=%u0", capability);
+    mr_words_add(words, text, "");
+    snprintf(text, sizeof text, "-D__CUDA_ARCH_FEAT_SM%u_ALL", capability);
+    mr_words_add(words, text, "");
+}
+
+void mr_ptx_arch_clang_words(unsigned capability, char suffix, struct mr_words *words)
 {
     char text[32];
+    if (suffix)
+        add_suffix_macros(capability, suffix, words);
     unsigned clangs = mr_ptx_arch_of_clang(capability);
     snprintf(text, sizeof text, "--cuda-gpu-arch=sm_%u", clangs);
     mr_words_add(words, text, "");
@@ -67,10 +83,15 @@ void mr_ptx_arch_clang_words(unsigned capability, struct mr_words *words)
     mr_words_add(words, text, "");
 }
 
-void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out)
+bool mr_ptx_arch_is_retargeted(unsigned capability, char suffix)
+{
+    return suffix || mr_ptx_arch_of_clang(capability) != capability;
+}
+
+void mr_ptx_retarget(const char *ptx, unsigned capability, char suffix, struct mr_text *out)
 {
     static const char version_word[] = ".version ", target_word[] = ".target sm_";
-    unsigned needed = mr_ptx_target_version(capability, 0);
+    unsigned needed = mr_ptx_target_version(capability, suffix);
     bool seen_target = false;
     for (const char *line = ptx; *line;) {
         const char *end = strchr(line, '\n');
@@ -82,6 +103,7 @@ void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out)
         } else if (!seen_target && strncmp(line, target_word, sizeof target_word - 1) == 0) {
             size_t old = sizeof target_word - 1 + strspn(line + sizeof target_word - 1, "0123456789");
             mr_text_format(out, ".target sm_%u", capability);
+            mr_text_add(out, &suffix, suffix ? 1 : 0);
             mr_text_add(out, line + old, length - old);
             seen_target = true;
         } else {
@@ -105,11 +127,17 @@ enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *
         return MR_PTX_ARCH_LEFT_OUT;
     if (number < known[0])
         return MR_PTX_ARCH_TOO_OLD;
-    if (!is_known(number))
+    if (!is_known(number) || mr_ptx_target_version((uint32_t)number, *end) == 0)
         return MR_PTX_ARCH_NONE;
     *capability = (unsigned)number;
     *real = is_real;
     return *end ? MR_PTX_ARCH_SUFFIX : MR_PTX_ARCH_GOOD;
+}
+
+char mr_ptx_arch_suffix(const char *text)
+{
+    const char *number = text + strcspn(text, "0123456789");
+    return number[strspn(number, "0123456789")];
 }
 
 bool mr_ptx_assembler_option_is_idle(const char *option)

@@ -16,14 +16,17 @@
 enum mr_ptx_arch {
     MR_PTX_ARCH_GOOD,
     MR_PTX_ARCH_MALFORMED, /* not sm_ or compute_ and a number */
-    MR_PTX_ARCH_SUFFIX,    /* ends in 'a' or 'f': features of one chip alone, which no other device has */
+    MR_PTX_ARCH_SUFFIX,    /* ends in 'a' or 'f': may use features of one chip or one family of chips alone */
     MR_PTX_ARCH_TOO_OLD,
     MR_PTX_ARCH_LEFT_OUT,  /* exists, and no code is made for it */
-    MR_PTX_ARCH_NONE       /* there is none of that number */
+    MR_PTX_ARCH_NONE       /* there is none of that number, or none with that suffix */
 };
 
 /* Reads "sm_80" or "compute_80": its number, and in *real whether it is an sm_, if it is good or has a suffix. */
 enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *real);
+
+/* The suffix of one that is good or has a suffix: 'a', 'f' or 0. */
+char mr_ptx_arch_suffix(const char *text);
 
 /* The numbers of all, oldest first; *count of them. */
 const int *mr_ptx_arch_all(size_t *count);
@@ -33,16 +36,20 @@ const int *mr_ptx_arch_all(size_t *count);
 unsigned mr_ptx_arch_of_clang(unsigned capability);
 
 /* Adds the options by which clang 19 compiles device code for `capability`: with that in __CUDA_ARCH__, also where
- * clang does not know it. The PTX is for mr_ptx_retarget then. */
-void mr_ptx_arch_clang_words(unsigned capability, struct mr_words *words);
+ * clang does not know it, and with the macros that announce a suffix ('a', 'f' or 0). The PTX is for mr_ptx_retarget
+ * then. */
+void mr_ptx_arch_clang_words(unsigned capability, char suffix, struct mr_words *words);
 
 /* Adds the options that keep clang 19 from wrong code: it reads 16 neighbouring bytes as four words at an address that
  * need not be a multiple of 16. So it joins eight things at most. mr_ptx_arch_clang_words adds them too. */
 void mr_ptx_arch_safe_words(struct mr_words *words);
 
-/* Adds the PTX, as clang wrote it for an older architecture, to `out`, with `capability` as its target and the version
- * of PTX that this needs. */
-void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out);
+/* Adds the PTX, as clang wrote it for an older architecture or one without a suffix, to `out`, with `capability` and
+ * `suffix` ('a', 'f' or 0) as its target and the version of PTX that this needs. */
+void mr_ptx_retarget(const char *ptx, unsigned capability, char suffix, struct mr_text *out);
+
+/* Whether clang's PTX for `capability` and `suffix` names another target, so that it is for mr_ptx_retarget. */
+bool mr_ptx_arch_is_retargeted(unsigned capability, char suffix);
 
 /* Whether an option for the assembler can be taken: it would only change messages, or machine code for GPUs, which
  * nobody makes here. */

@@ -567,13 +567,65 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             self.assertEqual(strict.returncode, 1 if left_out else 0, (words, strict.stderr))
             self.assertEqual((self.path / "strict.fatbin").exists(), not left_out, words)
             (self.path / "strict.fatbin").unlink(missing_ok=True)
-        none = (["-arch=sm_101"], ["-arch=sm_90a"], ["-gencode=arch=compute_120a,code=sm_120a"], ["-arch=volta"],
+        none = (["-arch=sm_101"], ["-arch=sm_80a"], ["-gencode=arch=compute_120b,code=sm_120b"], ["-arch=volta"],
                 ["-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_99,code=sm_99"])
         for words in none:
             done = self.nvcc("--fatbin", *words, "kernel.cu", "-o", "none.fatbin")
             self.assertEqual(done.returncode, 1, words)
-            self.assertIn("there is no code (sm_50 to sm_121 without a suffix) for the architecture", done.stderr)
+            self.assertIn("there is no code (sm_50 to sm_121) for the architecture", done.stderr)
             self.assertFalse((self.path / "none.fatbin").exists(), words)
+
+    def test_architectures_as_a_macro(self):
+        """CUTLASS asks for the list, and CCCL names its inner namespaces by it: the host's half and the device's are told the same."""
+        (self.path / "list.cu").write_text("""
+template <int... list> struct architectures {};
+__global__ void k(architectures<__CUDA_ARCH_LIST__>) {}
+int main() { k<<<1, 1>>>(architectures<__CUDA_ARCH_LIST__>()); }
+""")
+        several = ["-gencode", "arch=compute_90,code=sm_90", "-gencode", "arch=compute_80,code=[sm_80,sm_90a]"]
+        for words, wanted in (several, (800, 900)), (["-arch=sm_120a"], (1200,)), ([], (750,)):
+            name = "_Z1k13architecturesIJ" + "".join(f"Li{number}E" for number in wanted) + "EE"
+            done = self.nvcc(*words, "list.cu", "-c", "-o", "list.o")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(name.encode() + b"\0", (self.path / "list.o").read_bytes(), words)  # the host registers it by this name
+            done = self.nvcc(*words, "--fatbin", "list.cu", "-o", "list.fatbin")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for _, text in self.entries(self.path / "list.fatbin"):
+                self.assertIn(f".entry {name}(", text)
+
+    def test_suffixes_alone(self):
+        """Code for one chip alone keeps the suffix, which some of its instructions need, and loads."""
+        (self.path / "chip.cu").write_text("""
+#ifndef __CUDA_ARCH_SPECIFIC__
+#define __CUDA_ARCH_SPECIFIC__ 0
+#endif
+__global__ void k(int *p)
+{
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    p[0] = __CUDA_ARCH_SPECIFIC__ + 11;
+#ifdef __CUDA_ARCH_FAMILY_SPECIFIC__
+    p[1] = __CUDA_ARCH_FAMILY_SPECIFIC__ + 22;
+#endif
+#if __CUDA_ARCH_HAS_FEATURE__(SM120_ALL) && __CUDA_HAS_ARCH_SPECIFIC(120) && __CUDA_HAS_ARCH_FAMILY_SPECIFIC(120) && !__CUDA_HAS_ARCH_SPECIFIC(90)
+    p[2] = 33;
+#endif
+}
+""")
+        self.assertEqual(self.nvcc("--cubin", "-arch=sm_90", "chip.cu").returncode, 1)
+        for arch, target, stored in ("sm_90a", 90, [911, 922]), ("sm_100f", 100, [11, 1022]), ("compute_120a", 120, [1211, 1222, 33]):
+            done = self.nvcc("--fatbin", f"-arch={arch}", "chip.cu", "-o", "chip.fatbin")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            (found, text), = self.entries(self.path / "chip.fatbin")
+            self.assertEqual(found, target)
+            self.assertIn(f".target sm_{arch.partition('_')[2]}\n", text)
+            self.assertEqual(sorted(int(value) for value in set(re.findall(r", (\d+);", text)) & {"911", "922", "11", "1022", "1211", "1222", "33"}), sorted(stored), text)
+            self.assertEqual(self.nvcc("--fatbin", f"-arch={arch}", "--every-architecture", "chip.cu").returncode, 1)
+        several = ["-gencode", "arch=compute_90a,code=sm_90a", "-gencode", "arch=compute_101,code=sm_101",
+                   "-gencode", "arch=compute_100f,code=[sm_100f,sm_103a]"]
+        done = self.nvcc("--fatbin", *several, "chip.cu", "-o", "chip.fatbin")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([target for target, _ in self.entries(self.path / "chip.fatbin")], [90, 100, 103])
+        self.assertRegex(done.stderr, r"left out.*: compute_101 sm_101\n")
 
     def test_fatbin_of_ptx(self):
         self.assertEqual(self.nvcc("--ptx", "-arch=sm_61", "kernel.cu").returncode, 0)

@@ -87,6 +87,7 @@ void clang_words(const struct request *request, const struct places *places, con
         add_path(words, "-include", places->include, "/cuda_runtime.h");
     words_add_all(words, &request->gpu);
     spelling_words(request, source, words);
+    targets_macro(request, words);
     if (request->relocatable) {
         mr_words_add(words, "-fgpu-rdc", "");
         mr_words_add(words, "-D__CUDACC_RDC__=1", "");
@@ -102,7 +103,7 @@ static void device_words(const struct request *request, const struct places *pla
     if (isatty(STDERR_FILENO)) /* its messages go through a file */
         mr_words_add(words, "-fcolor-diagnostics", "");
     mr_words_add(words, "--cuda-feature=+ptx83", "");
-    mr_ptx_arch_clang_words(target, words);
+    mr_ptx_arch_clang_words(target, targets_suffix(request, target), words);
     /* CCCL expects __float128 on architectures from 100 on, as nvcc has it. clang has none for devices. */
     mr_words_add(words, "-DCCCL_DISABLE_FLOAT128_SUPPORT", "");
     mr_words_add(words, "-O3", "");
@@ -139,8 +140,9 @@ static int mend_ptx(const struct request *request, unsigned target, const char *
         mr_ptx_join_statics(mr_text_chars(&tidied), &mended);
     else
         mr_ptx_define_externs(mr_text_chars(&tidied), &mended);
-    if (mr_ptx_arch_of_clang(target) != target)
-        mr_ptx_retarget(mr_text_chars(&mended), target, &aimed);
+    char suffix = targets_suffix(request, target);
+    if (mr_ptx_arch_is_retargeted(target, suffix))
+        mr_ptx_retarget(mr_text_chars(&mended), target, suffix, &aimed);
     else
         mr_text_put(&aimed, mr_text_chars(&mended));
     if (good && (tidied.failed || mended.failed || aimed.failed))

@@ -81,6 +81,7 @@ struct request {
     const char *keep_folder;          /* --keep: intermediate files stay here; NULL: they are removed */
     const char *runtime;              /* "static", "shared" or "none" */
     unsigned targets[TARGETS_MAX];    /* 80 for sm_80 */
+    char suffixes[TARGETS_MAX];       /* 'a' for sm_90a, else 0 */
     size_t target_count;
     bool arch_given, no_targets;      /* -arch; neither that nor -code nor -gencode */
     struct mr_words left_out;         /* architectures that no code is made for, as they were written */
@@ -132,6 +133,11 @@ bool targets_gencode(struct request *request, const char *value);
 /* Once the command line is read: the default if none was named, one warning of those left out, false after a message if
  * none remains. */
 bool targets_end(struct request *request);
+/* Adds -D__CUDA_ARCH_LIST__: the targets, smallest first, for the host's code and the device's. Names that CCCL makes
+ * of it have to be the same in both. */
+void targets_macro(const struct request *request, struct mr_words *words);
+/* The suffix of a target that the request has: 'a', 'f' or 0. */
+char targets_suffix(const struct request *request, unsigned target);
 /* --list-gpu-code, --list-gpu-arch: on standard output. */
 void targets_list(const struct request *request);
 

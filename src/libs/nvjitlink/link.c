@@ -244,7 +244,7 @@ static void list_inputs(struct nvJitLink *link)
 static bool make_result(struct nvJitLink *link)
 {
     if (link->count == 0)
-        mr_ptx_retarget(".version 7.0\n.target sm_50\n.address_size 64\n", link->capability, &link->result);
+        mr_ptx_retarget(".version 7.0\n.target sm_50\n.address_size 64\n", link->capability, 0, &link->result);
     else if (link->count == 1 && !link->registers)
         mr_text_add(&link->result, link->inputs[0].text, link->inputs[0].length);
     else if (!join(link))

@@ -55,6 +55,7 @@ static nvJitLinkResult read_arch(struct nvJitLink *link, const char *value)
     bool real = false;
     switch (mr_ptx_arch_read(value, &link->capability, &real)) {
     case MR_PTX_ARCH_GOOD:
+    case MR_PTX_ARCH_SUFFIX: /* linked for the architecture without the suffix; what has one keeps it */
         link->virtual_arch = !real;
         return NVJITLINK_SUCCESS;
     case MR_PTX_ARCH_MALFORMED:

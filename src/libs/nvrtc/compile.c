@@ -147,7 +147,7 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         mr_words_add(words, fixed[i], "");
     mr_words_add(words, "-std=", options->standard);
-    mr_ptx_arch_clang_words(options->capability, words);
+    mr_ptx_arch_clang_words(options->capability, options->suffix, words);
     struct mr_text path = {.data = NULL};
     mr_text_format(&path, "%s/millrace_device.h", device);
     mr_words_add(words, "-include", mr_text_chars(&path));
@@ -302,16 +302,16 @@ static enum mr_run_status look_and_run(struct mr_run *run, struct mr_words *word
 }
 
 /* clang kept every variable, for the host may look for it: takes out those that it cannot look for. Then names the
- * target that was asked for, if clang does not know it. */
-static void tidy_output(struct mr_run *run, unsigned capability)
+ * target that was asked for, if clang does not make code for it. */
+static void tidy_output(struct mr_run *run, const struct mr_options *options)
 {
     struct mr_text tidied = {.data = NULL}, aimed = {.data = NULL};
     mr_ptx_tidy_statics(mr_text_chars(&run->output), &tidied);
     mr_text_clear(&run->output);
     run->output = tidied;
-    if (mr_ptx_arch_of_clang(capability) == capability)
+    if (!mr_ptx_arch_is_retargeted(options->capability, options->suffix))
         return;
-    mr_ptx_retarget(mr_text_chars(&tidied), capability, &aimed);
+    mr_ptx_retarget(mr_text_chars(&tidied), options->capability, options->suffix, &aimed);
     mr_text_clear(&tidied);
     run->output = aimed;
 }
@@ -360,7 +360,7 @@ static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_optio
     if (status == MR_RUN_DONE)
         status = mr_managed_mark(program, run, &words, device);
     if (status == MR_RUN_DONE)
-        tidy_output(run, options->capability);
+        tidy_output(run, options);
     if (status == MR_RUN_NOT_STARTED) {
         mr_text_format(&program->log, "nvrtc: error: cannot start the compiler '%s': %s%s\n", words.items[0],
                        strerror(run->reason),

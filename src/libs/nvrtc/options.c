@@ -179,10 +179,9 @@ static bool read_arch(struct mr_options *options, const char *value, struct mr_t
     static const char what[] = "invalid value for --gpu-architecture (-arch)";
     switch (mr_ptx_arch_read(value, &options->capability, &options->real)) {
     case MR_PTX_ARCH_GOOD:
-        return true;
     case MR_PTX_ARCH_SUFFIX:
-        return complain(log, what, "",
-                        "the features of one architecture alone (the ending 'a' or 'f') are not on this device");
+        options->suffix = mr_ptx_arch_suffix(value);
+        return true;
     default:
         return complain(log, what, "", "sm_50 to sm_121 and compute_50 to compute_121 are known here");
     }

@@ -13,6 +13,7 @@
 
 struct mr_options {
     unsigned capability;     /* 80 for sm_80 */
+    char suffix;             /* 'a' for sm_90a, 'f' for sm_100f, else 0 */
     bool real;               /* sm_80, not compute_80: a cubin is wanted too */
     bool default_device;     /* functions without a mark are the device's */
     bool no_source_folder;   /* the source's folder is not searched for headers */
