@@ -22,6 +22,8 @@ check "pytorch_operators_check.py" "$millrace" run -- "$venv/bin/python" "$root/
 check "pytorch_operators_check.py, as for large tensors" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_operators_check.py" --large
 check "pytorch_devices_check.py" env MILLRACE_DEVICES=2 "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_devices_check.py"
 check "pytorch_races_check.py" "$venv/bin/python" "$root/clients/pytorch_races_check.py" "$millrace"
+install tilelang-0.1 'tilelang==0.1.*' || exit 1
+check "tilelang_check.py" env PATH="$venv/bin:$PATH" TILELANG_CACHE_DIR="$work/tilelang" "$millrace" run -- "$venv/bin/python" "$root/clients/tilelang_check.py"
 check "pytorch_trace_check.py" "$venv/bin/python" "$root/clients/pytorch_trace_check.py" "$millrace"
 # It builds for minutes, and its own Python has no headers if the machine's has none.
 if "$venv/bin/python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null; then
