@@ -3,7 +3,7 @@
 # Programs of Debian's archive that open the driver by name: clients/debian.sh BUILD
 # hashcat compiles its kernels with NVRTC and finds the word behind the example of each of some kinds of hashes; FFmpeg's filters bring kernels as PTX and
 # give what its filters for the processor give; BOINC names the device. What is not installed is skipped: apt-get install hashcat ffmpeg boinc-client.
-# It takes half an hour, most of it hashcat's kernels, so make test-clients leaves it out.
+# It takes seven minutes on two quiet cores, most of them for hashcat's kernels, so make test-clients leaves it out.
 . "$(dirname "$0")/common.sh"
 client_begin debian "${1:-build}"
 

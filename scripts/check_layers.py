@@ -27,7 +27,7 @@ TOOLS = "tools/"
 GENERATED = {
     "api_impl.h": "api", "error_table.inc": "api", "trace_calls.inc": "api", "compile/codegen_interface.h": "compile", "observe/calls.h": "observe",
     "runtime_impl.h": "libs/cudart", "runtime_errors.inc": "libs/cudart", "runtime_driver.inc": "libs/cudart",
-    "redirect_names.h": "libs/redirect", "redirect_math.inc": "libs/redirect",
+    "redirect_names.h": "libs/redirect", "redirect_math.inc": "libs/redirect", "nvptxcompiler_static.inc": "libs/redirect",
     "cupti_impl.h": "libs/cupti", "cupti_names.inc": "libs/cupti", "curand_jumps.inc": "libs/curand", "joe_kuo.inc": "libs/curand",
 }
 # Made for a library of mathematics, from its tables.

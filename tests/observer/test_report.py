@@ -184,11 +184,11 @@ class Report(unittest.TestCase):
         """The first line, and what code hosts show, is the program's own line, not a package's below it."""
         packages = "/home/u/.venv/lib/python3.11/site-packages"
         below = [{"file": f"{packages}/numba_cuda/driver.py", "function": "copy", "line": 9}, {"file": "/usr/lib/python3.11/contextlib.py", "function": "inner", "line": 81}]
-        own = [{"file": "/home/u/work/fit.py", "function": "main", "line": 33}]
+        own = [{"file": "/somewhere/fit.py", "function": "main", "line": 33}]
         kernel = {"what": "kernel", "how": "writes", "kernel": "add", "call": "cuLaunchKernel", "number": 1, "thread": 1}
-        for name, frames, side, place in (("program", below + own, {}, "/home/u/work/fit.py:33"), ("packages alone", below, {}, f"{packages}/numba_cuda/driver.py:9"),
-                                          ("kernel of a package", below + own, {"file": f"{packages}/cub/scan.cuh", "line": 5}, "/home/u/work/fit.py:33"),
-                                          ("kernel", below + own, {"file": "/home/u/work/add.cu", "line": 5}, "/home/u/work/add.cu:5")):
+        for name, frames, side, place in (("program", below + own, {}, "/somewhere/fit.py:33"), ("packages alone", below, {}, f"{packages}/numba_cuda/driver.py:9"),
+                                          ("kernel of a package", below + own, {"file": f"{packages}/cub/scan.cuh", "line": 5}, "/somewhere/fit.py:33"),
+                                          ("kernel", below + own, {"file": "/somewhere/add.cu", "line": 5}, "/somewhere/add.cu:5")):
             with self.subTest(name):
                 finding = {"tool": "race", "kind": "race", "number": 1, "first": 1, "bytes": 4, "times": 1, "level": "error", "luck": False, "rough": False,
                            "sides": [{**kernel, **side, "site": 1}, {**kernel, "number": 2, "site": 1}]}

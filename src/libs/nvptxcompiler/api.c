@@ -37,12 +37,17 @@ static nvPTXCompileResult refuse(const char *call, nvPTXCompileResult status, co
     return status;
 }
 
+static nvPTXCompileResult is_null(const char *call)
+{
+    return refuse(call, NVPTXCOMPILE_ERROR_INVALID_INPUT, "a pointer is NULL");
+}
+
 /* Success, if neither the handle nor the pointer is NULL. */
 static nvPTXCompileResult check(const char *call, nvPTXCompilerHandle compiler, const void *pointer)
 {
     if (!compiler)
         return refuse(call, NVPTXCOMPILE_ERROR_INVALID_COMPILER_HANDLE, "the handle is NULL");
-    return pointer ? NVPTXCOMPILE_SUCCESS : refuse(call, NVPTXCOMPILE_ERROR_INVALID_INPUT, "a pointer is NULL");
+    return pointer ? NVPTXCOMPILE_SUCCESS : is_null(call);
 }
 
 /* --- Versions -------------------------------------------------------------------- */
@@ -50,7 +55,7 @@ static nvPTXCompileResult check(const char *call, nvPTXCompilerHandle compiler, 
 EXPORT nvPTXCompileResult nvPTXCompilerGetVersion(unsigned int *major, unsigned int *minor)
 {
     if (!major || !minor)
-        return refuse(__func__, NVPTXCOMPILE_ERROR_INVALID_INPUT, "a pointer is NULL");
+        return is_null(__func__);
     *major = MAJOR;
     *minor = MINOR;
     return NVPTXCOMPILE_SUCCESS;
@@ -60,7 +65,7 @@ EXPORT nvPTXCompileResult nvPTXCompilerGetNumSupportedVersions(int *numVersions)
 {
     size_t count;
     if (!numVersions)
-        return refuse(__func__, NVPTXCOMPILE_ERROR_INVALID_INPUT, "a pointer is NULL");
+        return is_null(__func__);
     mr_ptx_versions_all(&count);
     *numVersions = (int)count;
     return NVPTXCOMPILE_SUCCESS;
@@ -70,7 +75,7 @@ EXPORT nvPTXCompileResult nvPTXCompilerGetSupportedVersions(int (*versions)[2])
 {
     size_t count;
     if (!versions)
-        return refuse(__func__, NVPTXCOMPILE_ERROR_INVALID_INPUT, "a pointer is NULL");
+        return is_null(__func__);
     const uint8_t *all = mr_ptx_versions_all(&count);
     for (size_t i = 0; i < count; i++) {
         versions[i][0] = all[i] / 10;
@@ -83,7 +88,7 @@ EXPORT nvPTXCompileResult nvPTXCompilerGetNumSupportedArchs(int *numArchs)
 {
     size_t count;
     if (!numArchs)
-        return refuse(__func__, NVPTXCOMPILE_ERROR_INVALID_INPUT, "a pointer is NULL");
+        return is_null(__func__);
     mr_ptx_arch_all(&count);
     *numArchs = (int)count;
     return NVPTXCOMPILE_SUCCESS;
@@ -93,7 +98,7 @@ EXPORT nvPTXCompileResult nvPTXCompilerGetSupportedArchs(int *supportedArchs)
 {
     size_t count;
     if (!supportedArchs)
-        return refuse(__func__, NVPTXCOMPILE_ERROR_INVALID_INPUT, "a pointer is NULL");
+        return is_null(__func__);
     const int *all = mr_ptx_arch_all(&count);
     memcpy(supportedArchs, all, count * sizeof *all);
     return NVPTXCOMPILE_SUCCESS;

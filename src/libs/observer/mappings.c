@@ -128,6 +128,15 @@ static bool is_told(int descriptor, struct stat *file)
     return fstat(descriptor, file) == 0 && S_ISREG(file->st_mode);
 }
 
+/* With the lock held: a descriptor of the file stands for the memory. */
+static void set_file(struct memory *memory, const struct stat *file)
+{
+    MR_MUTEX_HELD(&lock);
+    memory->is_file = true;
+    memory->device = file->st_dev;
+    memory->inode = file->st_ino;
+}
+
 void obs_mapping_exported(uint64_t handle, int descriptor)
 {
     struct stat file;
@@ -135,11 +144,8 @@ void obs_mapping_exported(uint64_t handle, int descriptor)
         return;
     pthread_mutex_lock(&lock);
     struct handle *known = *find(handle);
-    if (known) {
-        known->memory->is_file = true;
-        known->memory->device = file.st_dev;
-        known->memory->inode = file.st_ino;
-    }
+    if (known)
+        set_file(known->memory, &file);
     pthread_mutex_unlock(&lock);
 }
 
@@ -153,11 +159,8 @@ void obs_mapping_imported(struct obs_operation *made, uint64_t handle, int descr
         struct memory *memory = find_file(&file);
         if (!memory && file.st_size >= UNIT)
             memory = add_memory(made, (size_t)file.st_size / UNIT * UNIT);
-        if (memory) {
-            memory->is_file = true;
-            memory->device = file.st_dev;
-            memory->inode = file.st_ino;
-        }
+        if (memory)
+            set_file(memory, &file);
         if (memory && !add_handle(memory, handle))
             drop_unused(memory);
     }

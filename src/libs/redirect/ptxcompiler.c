@@ -39,35 +39,20 @@ static entry *find(const char *name)
     return found ? found : answer_internal_error;
 }
 
-#define FUNCTIONS(X) \
-    X(GetVersion) \
-    X(GetNumSupportedVersions) \
-    X(GetSupportedVersions) \
-    X(GetNumSupportedArchs) \
-    X(GetSupportedArchs) \
-    X(Create) \
-    X(Destroy) \
-    X(Compile) \
-    X(GetCompiledProgramSize) \
-    X(GetCompiledProgram) \
-    X(GetErrorLogSize) \
-    X(GetErrorLog) \
-    X(GetInfoLogSize) \
-    X(GetInfoLog) \
-    X(SetFlowCallback)
-
-#define FUNCTION(name) \
+/* The functions' names are those that the library exports (lib/nvptxcompiler.txt). */
+#define MR_LINKED(name) \
     static int call_##name(void *first, void *second, void *third) \
     { \
         static entry *known; \
         entry *function = __atomic_load_n(&known, __ATOMIC_ACQUIRE); \
         if (!function) { \
-            function = find(PREFIX #name); \
+            function = find(#name); \
             __atomic_store_n(&known, function, __ATOMIC_RELEASE); \
         } \
         return function(first, second, third); \
     }
-FUNCTIONS(FUNCTION)
+#include "nvptxcompiler_static.inc"
+#undef MR_LINKED
 
 bool mr_ptxcompiler_is(const struct link_map *map)
 {
@@ -80,8 +65,10 @@ uintptr_t mr_ptxcompiler_symbol(const char *name, uintptr_t address)
         const char *name;
         entry *function;
     } functions[] = {
-#define ROW(name) {PREFIX #name, call_##name},
-        FUNCTIONS(ROW)};
+#define MR_LINKED(name) {#name, call_##name},
+#include "nvptxcompiler_static.inc"
+#undef MR_LINKED
+    };
     if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0)
         return address;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
