@@ -191,7 +191,7 @@ void mr_observed_leave(struct mr_observed_call *call, CUresult status)
 {
     if (traced)
         mr_trace_leave(call, status, call->begun);
-    if (mr_observes(MR_OBSERVE_CALLS))
+    if (mr_observes(MR_OBSERVE_CALLS) || call->attached)
         mr_observer.leave(call, status);
     mr_observe_depth--;
 }

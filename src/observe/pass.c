@@ -46,10 +46,11 @@ static void enter(struct mr_observed_call *call)
     call->data = data;
 }
 
+/* What the attached one keeps about the call since its enter must go, whether or not it still wants calls. */
 static void leave(struct mr_observed_call *call, CUresult status)
 {
-    const struct mr_observer *other = attached_for(MR_OBSERVE_CALLS);
-    if (other && other->leave) {
+    const struct mr_observer *other = atomic_load_explicit(&attached, memory_order_acquire);
+    if (call->attached && other->leave) {
         void *data = call->data;
         call->data = call->attached;
         other->leave(call, status);
@@ -185,7 +186,7 @@ void mr_observe_runtime_enter(struct mr_observed_call *call)
 
 void mr_observe_runtime_leave(struct mr_observed_call *call, int status)
 {
-    const struct mr_observer *other = attached_for(MR_ATTACH_RUNTIME);
-    if (other && other->runtime_leave)
+    const struct mr_observer *other = atomic_load_explicit(&attached, memory_order_acquire);
+    if (call->data && other->runtime_leave)
         other->runtime_leave(call, status);
 }

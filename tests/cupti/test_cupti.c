@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,6 +14,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "observe/attach.h"
 
 #define CHECK(condition) \
     do { \
@@ -288,6 +291,50 @@ static void test_come_and_go(void)
     CHECK(count == before + 1 && seen[before].end >= seen[before].start && seen[before].start != 0);
 }
 
+/* A table that wants no more calls from the begin of one on is told the end of that one, and of no other. */
+static mr_attach_function *attach_table;
+static struct mr_observer table;
+static unsigned begun, ended;
+
+static void give_up(struct mr_observed_call *call)
+{
+    begun++;
+    call->data = &begun;
+    CHECK(attach_table(&table, 0));
+}
+
+static void see_end(struct mr_observed_call *call, CUresult status)
+{
+    CHECK(call->data == &begun && status == CUDA_SUCCESS);
+    ended++;
+}
+
+static void see_runtime_end(struct mr_observed_call *call, int status)
+{
+    see_end(call, (CUresult)status);
+}
+
+static void test_end_of_call(void)
+{
+    attach_table = (mr_attach_function *)dlsym(RTLD_DEFAULT, MR_ATTACH_SYMBOL);
+    table = (struct mr_observer){.version = MR_OBSERVER_VERSION,
+                                 .enter = give_up,
+                                 .leave = see_end,
+                                 .runtime_enter = give_up,
+                                 .runtime_leave = see_runtime_end};
+    CHECK(attach_table);
+    begin();
+    CHECK(attach_table(&table, MR_OBSERVE_CALLS));
+    DRIVER(cuCtxSynchronize());
+    DRIVER(cuCtxSynchronize());
+    CHECK(begun == 1 && ended == 1);
+    CHECK(cudaFree(NULL) == cudaSuccess); /* the runtime finds the driver */
+    CHECK(attach_table(&table, MR_ATTACH_RUNTIME));
+    CHECK(cudaStreamSynchronize(NULL) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(NULL) == cudaSuccess);
+    CHECK(begun == 2 && ended == 2);
+}
+
 /* A callback may unsubscribe, and call the driver, of which nothing is told. */
 static CUpti_SubscriberHandle own;
 static unsigned own_calls;
@@ -470,6 +517,7 @@ int main(void)
                  {"small_buffers", test_small_buffers},
                  {"tiny_buffers", test_tiny_buffers},
                  {"come_and_go", test_come_and_go},
+                 {"end_of_call", test_end_of_call},
                  {"callback_calls", test_callback_calls},
                  {"graphs", test_graphs},
                  {"period", test_period},

@@ -20,12 +20,10 @@ struct stack {
 
 static _Thread_local struct {
     unsigned depth;
-    uint32_t generation; /* in which these calls began */
     struct mr_cupti_call calls[DEPTH];
 } thread;
 
 static _Thread_local struct stack stacks[OUTSIDE];
-static _Atomic uint32_t generation;
 static _Atomic uint32_t correlations;
 
 uint32_t mr_cupti_new_correlation(void)
@@ -33,23 +31,8 @@ uint32_t mr_cupti_new_correlation(void)
     return atomic_fetch_add_explicit(&correlations, 1, memory_order_relaxed) + 1;
 }
 
-void mr_cupti_calls_end(void)
-{
-    atomic_fetch_add_explicit(&generation, 1, memory_order_release);
-}
-
-/* Calls whose end was not told of, because the library left the driver meanwhile, are over. */
-static void forget_old(void)
-{
-    uint32_t now = atomic_load_explicit(&generation, memory_order_acquire);
-    if (thread.generation != now)
-        thread.depth = 0;
-    thread.generation = now;
-}
-
 struct mr_cupti_call *mr_cupti_here(void)
 {
-    forget_old();
     return thread.depth ? &thread.calls[thread.depth - 1] : NULL;
 }
 
@@ -171,7 +154,6 @@ static void call_back(struct mr_cupti_call *call, CUpti_ApiCallbackSite site, CU
 
 static void enter(struct mr_observed_call *told, bool runtime)
 {
-    forget_old();
     told->data = NULL;
     if (mr_cupti_is_busy() || thread.depth == DEPTH)
         return;
@@ -221,14 +203,13 @@ static void put_call(const struct mr_cupti_call *call, uint64_t end, uint32_t st
 static void leave(struct mr_observed_call *told, void *status, uint32_t value)
 {
     struct mr_cupti_call *call = told->data;
-    forget_old();
     if (!call)
         return;
     size_t index = (size_t)(call - thread.calls);
     if (index >= thread.depth || call->call != told)
         return;
     uint64_t end = mr_cupti_now();
-    thread.depth = (unsigned)index + 1; /* calls inside that the end was not told of are over */
+    thread.depth = (unsigned)index + 1; /* a callback may have left calls inside by a jump */
     if (!call->runtime)
         mr_cupti_resource_end(call, (CUresult)value);
     bool is_inner = !call->runtime && call->in_runtime; /* which has callbacks, but no record: as on hardware */

@@ -142,8 +142,6 @@ void mr_cupti_enter(struct mr_observed_call *call);
 void mr_cupti_leave(struct mr_observed_call *call, CUresult status);
 void mr_cupti_runtime_enter(struct mr_observed_call *call);
 void mr_cupti_runtime_leave(struct mr_observed_call *call, int status);
-/* Forgets the calls that are under way: no wish needs them. */
-void mr_cupti_calls_end(void);
 
 /* ---- resources.c: objects that the driver's calls make and end, and waits ---- */
 

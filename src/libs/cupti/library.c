@@ -99,8 +99,6 @@ CUptiResult mr_cupti_update(void)
     uint32_t now = wished();
     bool good = now == points || (open_driver() && attach(&observer, now) != NULL);
     if (good && now != points) {
-        if (!(now & MR_OBSERVE_CALLS))
-            mr_cupti_calls_end();
         if (!(now & MR_OBSERVE_WORK))
             mr_cupti_works_end();
         points = now;
