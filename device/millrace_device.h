@@ -318,6 +318,7 @@ MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 #include "millrace_scopes.h"
 #include "millrace_more.h"
 #include "millrace_old.h"
+#include "millrace_builtins.h"
 #ifndef __CUDACC_RTC__
 #include "millrace_host.h"
 #endif
