@@ -3,14 +3,15 @@
  *
  * The source and in-memory headers are spelt anew before clang sees them (api.c). What headers on disk hold, and what
  * macros put together, shows behind the preprocessor alone; variables in shared memory whose classes have constructors
- * are known once clang has named them (ptx/unmade.h). Both cost another compilation, of what would otherwise be an
- * error. */
+ * are known once clang has named them (ptx/unmade.h), and so are kernels that are declared twice under -default-device
+ * (ptx/one_sided.h). Each costs another compilation, of what would otherwise be an error. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "libs/nvrtc/prepare.h"
 #include "libs/nvrtc/run.h"
 #include "ptx/again.h"
+#include "ptx/one_sided.h"
 #include "ptx/spelling.h"
 #include "ptx/unmade.h"
 
@@ -45,6 +46,8 @@ enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct m
         strstr(mr_text_chars(&run->messages), "fatal error: ") ? MR_RUN_FAILED : preprocess(run, words, &whole);
     if (status == MR_RUN_DONE && whole.output.data) {
         changes = mr_spelling_mend(&whole.output);
+        if (mr_one_sided_refused(mr_text_chars(&run->messages)))
+            changes += mr_one_sided_mend(&whole.output);
         status = MR_RUN_FAILED;
         mr_again_words(words, &again);
     }
