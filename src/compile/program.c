@@ -15,6 +15,7 @@
 #include "compile/dump.h"
 #include "ptx/arch.h"
 #include "ptx/container.h"
+#include "ptx/device_runtime.h"
 #include "ptx/join.h"
 #include "ptx/host_object.h"
 
@@ -180,6 +181,10 @@ CUresult mr_program_images_in(const void *file, size_t size, bool (*take)(void *
 {
     struct image_walk walk = {take, user};
     const struct mr_ptx_object_visitor visitor = {.user = &walk, .container = see_container};
+    if (mr_ptx_is_device_runtime(file, size)) {
+        take(user, mr_ptx_device_runtime, strlen(mr_ptx_device_runtime));
+        return CUDA_SUCCESS;
+    }
     return mr_ptx_object_visit(file, size, &visitor) == MR_PTX_OBJECT_OK ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
 }
 

@@ -19,6 +19,7 @@
 #include "compile/codegen.h"
 #include "ptx/arch.h"
 #include "ptx/container.h"
+#include "ptx/device_runtime.h"
 #include "ptx/join.h"
 #include "ptx/host_object.h"
 #include "ptx/pack.h"
@@ -124,6 +125,8 @@ static nvJitLinkResult add_object(struct nvJitLink *link, const void *data, size
 {
     struct adding adding = {link, name, NVJITLINK_SUCCESS};
     struct mr_ptx_object_visitor visitor = {.user = &adding, .container = add_container};
+    if (mr_ptx_is_device_runtime(data, size))
+        return add_text(link, mr_ptx_device_runtime, strlen(mr_ptx_device_runtime), name);
     if (mr_ptx_object_visit(data, size, &visitor) != MR_PTX_OBJECT_OK) {
         link->failed = true;
         return mr_link_refuse(link, NVJITLINK_ERROR_INVALID_INPUT, "this object or library is damaged:", name);
