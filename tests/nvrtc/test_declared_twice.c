@@ -100,8 +100,39 @@ static void fails(void **state)
     nvrtcDestroyProgram(&program);
 }
 
+/* std::move and std::forward without an include, beside a source's own, and not where they are not wanted. */
+static void moves(void **state)
+{
+    (void)state;
+    static const char kernel[] =
+        "struct S { int v; __device__ S(int a) : v(a) {} __device__ S(S &&o) : v(o.v + 1) { o.v = 0; } };\n"
+        "#ifdef OWN\nnamespace std { template <class T> __device__ T &&move(T &x) { return (T &&)x; } }\n#endif\n"
+        "template <class T> __device__ S hand_on(T &&x) {\n#ifdef OWN\n return S((T &&)x);\n#else\n return S(std::forward<T>(x));\n#endif\n}\n"
+        "extern \"C\" __global__ void k(int *p) { S a(3); S b(std::move(a)); S c = hand_on(std::move(b));\n"
+        " p[threadIdx.x] = (threadIdx.x == 0) * (c.v + a.v + b.v + 2); }\n";
+    static const char *const options[] = {"-arch=sm_80", "-DOWN", "-builtin-move-forward=false"};
+    for (int own = 0; own < 2; own++) {
+        nvrtcProgram program;
+        size_t size = 0;
+        assert_int_equal(nvrtcCreateProgram(&program, kernel, "move.cu", 0, NULL, NULL), NVRTC_SUCCESS);
+        if (nvrtcCompileProgram(program, 1 + own, options) != NVRTC_SUCCESS)
+            fail_msg("%s", log_of(program));
+        assert_int_equal(nvrtcGetPTXSize(program, &size), NVRTC_SUCCESS);
+        char *ptx = malloc(size);
+        assert_int_equal(nvrtcGetPTX(program, ptx), NVRTC_SUCCESS);
+        run(ptx, "k", (int[]){7, 0, 0, 0});
+        free(ptx);
+        nvrtcDestroyProgram(&program);
+    }
+    nvrtcProgram program;
+    assert_int_equal(nvrtcCreateProgram(&program, kernel, "move.cu", 0, NULL, NULL), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcCompileProgram(program, 2, (const char *[]){options[0], options[2]}),
+                     NVRTC_ERROR_COMPILATION);
+    nvrtcDestroyProgram(&program);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(fails)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(fails), cmocka_unit_test(moves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

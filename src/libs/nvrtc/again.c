@@ -4,7 +4,8 @@
  * The source and in-memory headers are spelt anew before clang sees them (api.c). What headers on disk hold, and what
  * macros put together, shows behind the preprocessor alone; variables in shared memory whose classes have constructors
  * are known once clang has named them (ptx/unmade.h), and so are kernels that are declared twice under -default-device
- * (ptx/one_sided.h). Each costs another compilation, of what would otherwise be an error. */
+ * (ptx/one_sided.h), and std::move and std::forward, which a source may define itself. Each costs another compilation,
+ * of what would otherwise be an error. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -36,7 +37,36 @@ static void move_text(struct mr_text *to, struct mr_text *from)
     *from = (struct mr_text){.data = NULL};
 }
 
-enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source)
+/* std::move and std::forward, which NVRTC has without an include. A source may bring its own, or a library's, so these
+ * are added only where clang has missed them. True if they were. */
+static bool add_move_forward(struct mr_text *text, const char *messages)
+{
+    static const char functions[] =
+        "namespace std {\n"
+        "template <class T> struct mr_bare { typedef T type; };\n"
+        "template <class T> struct mr_bare<T &> { typedef T type; };\n"
+        "template <class T> struct mr_bare<T &&> { typedef T type; };\n"
+        "#define MR_BOTH_SIDES __attribute__((host, device)) constexpr\n"
+        "template <class T> MR_BOTH_SIDES typename mr_bare<T>::type &&move(T &&x) noexcept\n"
+        "{ return static_cast<typename mr_bare<T>::type &&>(x); }\n"
+        "template <class T> MR_BOTH_SIDES T &&forward(typename mr_bare<T>::type &x) noexcept\n"
+        "{ return static_cast<T &&>(x); }\n"
+        "template <class T> MR_BOTH_SIDES T &&forward(typename mr_bare<T>::type &&x) noexcept\n"
+        "{ return static_cast<T &&>(x); }\n"
+        "#undef MR_BOTH_SIDES\n}\n";
+    struct mr_text longer = {.data = NULL};
+    if (!strstr(messages, "named 'move' in namespace 'std'") && !strstr(messages, "named 'forward' in namespace 'std'"))
+        return false;
+    mr_text_put(&longer, functions);
+    mr_text_put(&longer, mr_text_chars(text));
+    if (longer.failed)
+        mr_text_clear(&longer);
+    else
+        move_text(text, &longer);
+    return !longer.failed;
+}
+
+enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source, bool move_forward)
 {
     struct mr_words places = {.items = NULL}, again = {.items = NULL};
     struct mr_text text = {.data = NULL};
@@ -48,6 +78,8 @@ enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct m
         changes = mr_spelling_mend(&whole.output);
         if (mr_one_sided_refused(mr_text_chars(&run->messages)))
             changes += mr_one_sided_mend(&whole.output);
+        if (move_forward)
+            changes += add_move_forward(&whole.output, mr_text_chars(&run->messages));
         status = MR_RUN_FAILED;
         mr_again_words(words, &again);
     }

@@ -354,7 +354,7 @@ static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_optio
     run->input_length = source.length;
     enum mr_run_status status = look_and_run(run, &words, device, &folder, keep);
     if (status == MR_RUN_FAILED && !mr_prepare_header_missing(&run->messages))
-        status = mr_again(run, &words, &source);
+        status = mr_again(run, &words, &source, !options->no_move_forward);
     if (status == MR_RUN_DONE)
         status = mr_tables_move(run, &words, options->capability);
     if (status == MR_RUN_DONE)

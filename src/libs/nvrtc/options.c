@@ -28,6 +28,7 @@ enum action {
     RELOCATABLE_YES,
     RELOCATABLE_NO,
     LINK_TIME,     /* code for the linker alone */
+    MOVE_FORWARD,
     NOTE_BOOLEAN,
     NOTE_SWITCH,
     NOTE_NUMBER,
@@ -70,7 +71,7 @@ static const struct option {
     {"device-int128", "device-int128", NOTHING, NULL, NULL},
     {"device-stack-protector", "device-stack-protector", NOTE_BOOLEAN, NULL, NULL},
     {"modify-stack-limit", "modify-stack-limit", NOTE_BOOLEAN, NULL, NULL},
-    {"builtin-move-forward", "builtin-move-forward", NOTE_BOOLEAN, NULL, NULL},
+    {"builtin-move-forward", "builtin-move-forward", MOVE_FORWARD, NULL, NULL},
     {"builtin-initializer-list", "builtin-initializer-list", NOTE_BOOLEAN, NULL, NULL},
     {"dopt", "dopt", NOTE_SWITCH, NULL, NULL},
     {"maxrregcount", "maxrregcount", NOTE_NUMBER, NULL, NULL},
@@ -124,6 +125,7 @@ static bool takes_value(enum action action)
     case PASS_VALUE:
     case PASS_BOOLEAN:
     case RELOCATABLE:
+    case MOVE_FORWARD:
     case NOTE_BOOLEAN:
     case NOTE_SWITCH:
     case NOTE_NUMBER:
@@ -267,6 +269,7 @@ static bool apply(struct mr_options *options, const struct option *option, const
     case LINK_TIME:
         return options->link_time = true;
     case PASS_BOOLEAN:
+    case MOVE_FORWARD:
     case NOTE_BOOLEAN:
     case RELOCATABLE:
         if (!is_true && !is_false)
@@ -274,6 +277,10 @@ static bool apply(struct mr_options *options, const struct option *option, const
         if (option->action == RELOCATABLE) {
             options->relocatable = is_true;
             options->whole = is_false;
+        }
+        if (option->action == MOVE_FORWARD && is_false) {
+            options->no_move_forward = true;
+            mr_words_add(&options->words, "-UMR_MOVE_FORWARD", ""); /* the words are the cache's key */
         }
         if (option->action == PASS_BOOLEAN)
             mr_words_add(&options->words, is_true ? option->text : option->other, "");

@@ -17,6 +17,7 @@ struct mr_options {
     bool real;               /* sm_80, not compute_80: a cubin is wanted too */
     bool default_device;     /* functions without a mark are the device's */
     bool no_source_folder;   /* the source's folder is not searched for headers */
+    bool no_move_forward;    /* std::move and std::forward need an include */
     bool tell_uses;          /* what each kernel uses, in the log */
     bool relocatable;        /* to be linked with others: what is declared extern is elsewhere */
     bool whole;              /* -rdc=false was said */
