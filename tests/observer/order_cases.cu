@@ -676,9 +676,95 @@ static void value_chain()
     CHECK(cudaStreamSynchronize(third));
 }
 
+/* One word for several rounds: the stream that has waited sets it back. If only the first round does that, the
+ * wait of the third one ends by the value of the second. */
+static void value_set_back(void (*set_back)())
+{
+    cudaEvent_t event;
+    CHECK(cudaEventCreate(&event));
+    for (int round = 0; round < 3; round++) {
+        fill<<<1, COUNT, 0, one>>>(a, round);
+        CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, 1, 0));
+        CHECK(cuStreamWaitValue32(two, (CUdeviceptr)word, 1, CU_STREAM_WAIT_VALUE_GEQ));
+        waits_never<<<1, COUNT, 0, two>>>(b, a);
+        if (mended || round == 0)
+            set_back();
+        CHECK(cudaEventRecord(event, two));
+        CHECK(cudaStreamWaitEvent(one, event));
+    }
+}
+
+static void set_back_by_value()
+{
+    value_set_back([] { CHECK(cuStreamWriteValue32(two, (CUdeviceptr)word, 0, 0)); });
+}
+
+static void set_back_by_fill()
+{
+    value_set_back([] { CHECK(cudaMemsetAsync(word, 0, sizeof(int), two)); });
+}
+
+static void set_back_by_copy()
+{
+    value_set_back([] { CHECK(cudaMemcpyAsync(word, pinned, sizeof(int), cudaMemcpyHostToDevice, two)); });
+}
+
+static void set_back_by_kernel()
+{
+    value_set_back([] { fill<<<1, 1, 0, two>>>(word, 0); });
+}
+
+/* The wait is asked for before the value of its round is written. */
+static void set_back_later()
+{
+    cudaEvent_t event;
+    CHECK(cudaEventCreate(&event));
+    for (int round = 0; round < 3; round++) {
+        CHECK(cuStreamWaitValue32(two, (CUdeviceptr)word, 1, CU_STREAM_WAIT_VALUE_GEQ));
+        waits_never<<<1, COUNT, 0, two>>>(b, a);
+        CHECK(cudaMemsetAsync(word, 0, sizeof(int), two));
+        if (round)
+            CHECK(cudaStreamWaitEvent(one, event));
+        CHECK(cudaEventRecord(event, two));
+        if (!mended)
+            CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, 1, 0));
+        fill<<<1, COUNT, 0, one>>>(a, round);
+        if (mended)
+            CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, 1, 0));
+    }
+}
+
+/* A graph sets the word back. */
+static void set_back_in_graph()
+{
+    cudaGraph_t captured;
+    cudaGraphExec_t graph;
+    cudaEvent_t event;
+    CHECK(cudaEventCreate(&event));
+    CHECK(cudaStreamBeginCapture(two, cudaStreamCaptureModeGlobal));
+    CHECK(cuStreamWaitValue32(two, (CUdeviceptr)word, 1, CU_STREAM_WAIT_VALUE_GEQ));
+    waits_never<<<1, COUNT, 0, two>>>(b, a);
+    CHECK(cuStreamWriteValue32(two, (CUdeviceptr)word, 0, 0));
+    CHECK(cudaStreamEndCapture(two, &captured));
+    CHECK(cudaGraphInstantiate(&graph, captured, 0));
+    for (int round = 0; round < 3; round++) {
+        if (!mended)
+            CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, 1, 0));
+        fill<<<1, COUNT, 0, one>>>(a, round);
+        if (mended)
+            CHECK(cuStreamWriteValue32(one, (CUdeviceptr)word, 1, 0));
+        CHECK(cudaGraphLaunch(graph, two));
+        CHECK(cudaEventRecord(event, two));
+        CHECK(cudaStreamWaitEvent(one, event));
+    }
+}
+
 int main(int count, char **words)
 {
-    static const one_case cases[] = {{"early", early}, {"recorded", recorded}, {"lent", lent}, {"opened", opened}, {"waited", waited}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
+    static const one_case cases[] = {{"set_back_by_value", set_back_by_value}, {"set_back_by_fill", set_back_by_fill},
+                 {"set_back_by_copy", set_back_by_copy}, {"set_back_by_kernel", set_back_by_kernel},
+                 {"set_back_later", set_back_later}, {"set_back_in_graph", set_back_in_graph},
+                 {"early", early}, {"recorded", recorded}, {"lent", lent}, {"opened", opened}, {"waited", waited}, {"never", never}, {"third", third}, {"graph", graph}, {"launch_edge", launch_edge}, {"ordinary", ordinary},
                  {"value_later", value_later}, {"graph_value_before", graph_value_before}, {"graph_value_later", graph_value_later},
                  {"graph_writes", graph_writes}, {"graph_event", graph_event},
                  {"told_by_kernel", told_by_kernel}, {"told_by_stream", told_by_stream}, {"told_by_both", told_by_both},

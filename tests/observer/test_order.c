@@ -598,12 +598,12 @@ static void values_release_and_acquire(void **state)
     uintptr_t writer = new_stream(false), reader = new_stream(false), second = new_stream(false);
     uint64_t flag = memory(DEVICE, 77);
     struct obs_operation *a = launch(writer);
-    value(true, writer, flag, 1, 0);
+    struct obs_operation *first = value(true, writer, flag, 1, 0);
     struct obs_operation *b = launch(writer);
     value(true, writer, flag, 2, 0);
     value(false, reader, flag, 1, CU_STREAM_WAIT_VALUE_GEQ);
     struct obs_operation *c = launch(reader);
-    assert_true(obs_comes_after(c, a));
+    assert_true(obs_comes_after(c, a) && obs_comes_after(c, first));
     assert_false(obs_comes_after(c, b)); /* the first value is enough */
     value(false, second, flag, 2, CU_STREAM_WAIT_VALUE_EQ);
     assert_true(obs_comes_after(launch(second), b));

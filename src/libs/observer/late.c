@@ -76,11 +76,10 @@ static bool leads_to_operation(const struct edge *edge, const struct obs_operati
            (operation->launch && leads_to(edge, operation->launch, operation->launch_tick));
 }
 
-bool obs_late_comes_after(const struct obs_operation *later, const struct obs_operation *earlier)
+static bool leads(const struct obs_operation *later, const struct obs_operation *earlier)
 {
     uint32_t reached[EDGES], count = 0;
     bool seen[EDGES] = {false}, found = false;
-    obs_order_lock();
     for (uint32_t i = 0; i < obs_late_edges; i++)
         if (knows(later, &edges[i])) {
             seen[i] = true;
@@ -94,6 +93,26 @@ bool obs_late_comes_after(const struct obs_operation *later, const struct obs_op
                 reached[count++] = i;
             }
     }
+    return found;
+}
+
+bool obs_late_comes_after(const struct obs_operation *later, const struct obs_operation *earlier)
+{
+    obs_order_lock();
+    bool found = leads(later, earlier);
     obs_order_unlock();
     return found;
+}
+
+bool obs_late_point_after(const struct obs_point *later, const struct obs_point *earlier)
+{
+    if (later->timeline == earlier->timeline
+            ? later->tick > earlier->tick
+            : obs_clock_at(later->before[OBS_EDGES_ALL], earlier->timeline) >= earlier->tick)
+        return true;
+    struct obs_operation one = {.before = {later->before[0], later->before[1]}, .timeline = later->timeline},
+                         other = {.timeline = earlier->timeline};
+    atomic_store(&one.tick, later->tick);
+    atomic_store(&other.tick, earlier->tick);
+    return obs_late_edges && leads(&one, &other);
 }

@@ -30,4 +30,7 @@ struct obs_late_source obs_late_source_of(const struct obs_operation *operation,
 extern _Atomic uint32_t obs_late_edges;
 bool obs_late_comes_after(const struct obs_operation *later, const struct obs_operation *earlier);
 
+/* The same of two points, by clocks too; with the rules' lock. */
+bool obs_late_point_after(const struct obs_point *later, const struct obs_point *earlier);
+
 #endif

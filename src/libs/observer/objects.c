@@ -12,7 +12,8 @@ bool obs_edges_apart, obs_lanes_apart, obs_order_strict, obs_order_short;
 static struct obs_stream *streams_by_handle[HEADS], *streams_by_id[HEADS];
 static struct obs_event *events[HEADS];
 static struct obs_exec *execs[HEADS];
-static struct obs_flag *flags[HEADS], *all_flags;
+struct obs_flag *_Atomic obs_flags;
+static struct obs_flag *flags[HEADS];
 static struct obs_context *contexts;
 static struct import {
     struct import *next;
@@ -380,15 +381,16 @@ struct obs_flag *obs_flag_find(uint64_t address, bool make)
         flag->address = address;
         flag->next = *head;
         *head = flag;
-        flag->next_of_all = all_flags;
-        all_flags = flag;
+        flag->next_of_all = obs_flags;
+        obs_flags = flag;
     }
     return flag;
 }
 
 void obs_flags_forget(uint64_t base, size_t size)
 {
-    for (struct obs_flag **at = &all_flags; *at;) {
+    struct obs_flag *first = obs_flags, **at = &first;
+    while (*at) {
         struct obs_flag *flag = *at, **head = &flags[head_of(flag->address)];
         if (flag->address - base >= size) {
             at = &flag->next_of_all;
@@ -400,6 +402,9 @@ void obs_flags_forget(uint64_t base, size_t size)
         *at = flag->next_of_all;
         for (unsigned i = 0; i < flag->count; i++)
             obs_point_clear(&flag->write[i].point);
+        for (unsigned i = 0; i < OBS_FLAG_RESETS; i++)
+            obs_point_clear(&flag->reset[i]);
         free(flag);
     }
+    obs_flags = first;
 }

@@ -94,16 +94,18 @@ struct obs_exec {
 };
 
 /* What was written to a word that streams wait for: the latest writes, oldest first. */
-enum { OBS_FLAG_WRITES = 16 };
+enum { OBS_FLAG_WRITES = 16, OBS_FLAG_RESETS = 8 };
 struct obs_flag {
     struct obs_flag *next, *next_of_all;
     uint64_t address;
     unsigned count;
     bool awaited; /* a stream waits for it, or has */
     struct obs_flag_write {
-        uint64_t value;
+        uint64_t value, number; /* number: of the call */
         struct obs_point point;
     } write[OBS_FLAG_WRITES];
+    struct obs_point reset[OBS_FLAG_RESETS]; /* the latest kernels, copies and fills that have written the word */
+    uint32_t resets;                         /* how many there were */
 };
 
 /* Contexts come into being when they are first named. NULL when memory is short; `made` says whether to make one. */
@@ -134,6 +136,8 @@ void obs_event_end(uint64_t handle);
 struct obs_exec *obs_exec_find(uint64_t handle, bool make);
 void obs_exec_end(uint64_t handle);
 
+/* All of them, by next_of_all; under the rules' lock. */
+extern struct obs_flag *_Atomic obs_flags;
 struct obs_flag *obs_flag_find(uint64_t address, bool make);
 /* The memory is another's from now on. */
 void obs_flags_forget(uint64_t base, size_t size);

@@ -26,7 +26,7 @@ void obs_order_begin(bool apart)
 }
 
 /* The work of a stream needs a timeline once it has some. */
-static void need_timeline(struct obs_stream *stream)
+void obs_order_timeline(struct obs_stream *stream)
 {
     if (!stream->now.timeline)
         stream->now.timeline = obs_timeline_take(obs_lane_here(), &stream->now.tick);
@@ -156,7 +156,7 @@ struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, 
                                      struct obs_operation **early)
 {
     struct obs_point alone = {0};
-    need_timeline(stream);
+    obs_order_timeline(stream);
     take_from_host(stream);
     if (__builtin_expect(obs_lanes_apart, 0))
         take_place_of_lane(stream, stamp);

@@ -71,6 +71,8 @@ void obs_order_meet_after(struct obs_stream *stream, struct obs_stream *legacy, 
 
 /* What the host knows once it has waited for the stream, or for the context. */
 void obs_order_of_stream(struct obs_stream *stream, struct obs_point *out);
+/* Gives the stream a timeline before its first work has one. */
+void obs_order_timeline(struct obs_stream *stream);
 void obs_order_of_context(struct obs_context *context, struct obs_point *out);
 /* The context has ended, or been reset: its work is done, and the host knows that. */
 void obs_order_reset(struct obs_context *context);

@@ -141,8 +141,9 @@ void obs_values_leave(struct obs_call *call);
 void obs_values_ended(const struct obs_operation *operation);
 /* The words of such waits of the operation, `most` at most. Without the lock. */
 size_t obs_values_waited(const struct obs_operation *operation, uint64_t addresses[], size_t most);
-/* The operation, no write of a value by a stream, has written these: waits for one of their words come after it.
- * Without the lock. `obs_values_open`: 0 if there are no such waits. */
+/* The operation, no write of a value by a stream, has written these: open waits for one of their words come after it,
+ * and it may have set words back that streams have written. Without the lock. `obs_values_open`: 0 if no wait is open;
+ * `obs_flags` is NULL if there are no such words. */
 void obs_values_written(const struct obs_operation *operation, const struct mr_access *boxes, size_t count);
 extern _Atomic uint32_t obs_values_open;
 /* The same operations in a node of a graph's run, at the launch; with the lock. Adds to the clocks what a wait acquires

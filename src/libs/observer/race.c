@@ -171,7 +171,7 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
     if (!operation)
         return;
     bool apart = early != NULL, talks = false;
-    if (__builtin_expect(obs_values_open != 0, 0) && (work->kind != MR_OBSERVED_MEMORY_OP || work->node))
+    if (__builtin_expect(obs_flags != NULL, 0) && (work->kind != MR_OBSERVED_MEMORY_OP || work->node))
         obs_values_written(operation, boxes, count);
     for (size_t i = 0; i < count; i++) {
         apart = apart || is_left_out(work, &boxes[i]) || boxes[i].how & MR_ACCESS_PAST_GRIDS;
