@@ -201,7 +201,8 @@ static bool is_news(enum mr_setting setting)
 
 static void explain(enum mr_setting setting, const char *fault, char *out, size_t room)
 {
-    snprintf(out, room, "%s='%.200s' %s; the default is used%s%s", rows[setting].name, mr_setting_text(setting), fault,
+    const char *outcome = setting == MR_SETTING_OBSERVE ? "nothing is observed" : "the default is used";
+    snprintf(out, room, "%s='%.200s' %s; %s%s%s", rows[setting].name, mr_setting_text(setting), fault, outcome,
              *rows[setting].initial ? ": " : "", rows[setting].initial);
 }
 
@@ -345,6 +346,11 @@ void mr_settings_check_for_programs(void)
 }
 
 /* ---- readers ---- */
+
+bool mr_setting_is_good(enum mr_setting setting)
+{
+    return !fault_of(setting);
+}
 
 const char *mr_setting_in_force(enum mr_setting setting)
 {

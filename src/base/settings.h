@@ -34,6 +34,9 @@ void mr_settings_faults(void (*say)(void *context, const char *sentence), void *
  * once is not said again when the setting is read. Called when a library sets itself up, behind mr_log_setup. */
 void mr_settings_check(void);
 
+/* False: there is something wrong with the setting's value, which mr_settings_check says, or the command has said. */
+bool mr_setting_is_good(enum mr_setting setting);
+
 /* As mr_settings_check, for a command: the environment gets a note of what was said, so that the programs which the
  * command starts don't repeat it. No other thread may run. */
 void mr_settings_check_for_programs(void);

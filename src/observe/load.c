@@ -143,8 +143,8 @@ static const struct mr_observer *open_table(const struct mr_observed_driver *dri
     }
     const struct mr_observer *table = open(driver, tools);
     if (!table)
-        mr_log(MR_LOG_ERROR, "'%s' observes nothing of '%s' (MILLRACE_OBSERVE)", path, tools);
-    else if (table->version != MR_OBSERVER_VERSION)
+        return NULL; /* and it has said why */
+    if (table->version != MR_OBSERVER_VERSION)
         mr_log(MR_LOG_ERROR,
                "the observer '%s' is of version %u, and the driver of %u, so nothing is observed; install both from "
                "one build",

@@ -233,8 +233,10 @@ const struct mr_observer *millrace_observer(const struct mr_observed_driver *dri
                                            NULL,
                                            finish};
     the_driver = driver;
-    if (strcmp(tools, "none") == 0)
+    if (strcmp(tools, "none") == 0) {
+        fputs("points: refused\n", stderr);
         return NULL;
+    }
     if (strcmp(tools, "other") == 0)
         own_table.version++;
     only_rules = strncmp(tools, "rules", 5) == 0;

@@ -71,7 +71,14 @@ class End(unittest.TestCase):
         self.refused("millrace_observer", MILLRACE_OBSERVER="libm.so.6", MILLRACE_OBSERVE="points")
 
     def test_refusing(self):
-        self.refused("observes nothing of 'none'", MILLRACE_OBSERVER=OBSERVER, MILLRACE_OBSERVE="none")
+        self.assertEqual(self.refused(MILLRACE_OBSERVER=OBSERVER, MILLRACE_OBSERVE="none"), "points: refused\n")
+
+    def test_the_users_library_says_it_once(self):
+        for tools, words in (("race,three", "'race,three' names a tool that is none of the observer's"), ("race,race", "'race' twice"), ("race:luk", "no option 'luk'"), (",", "names no tool"),
+                             ("trace:mib=0", "not 'mib=0'"), ("schedule:lat", "lat")):
+            with self.subTest(tools), tempfile.TemporaryDirectory() as folder:
+                said = self.refused(words, MILLRACE_OBSERVE=tools, MILLRACE_OBSERVE_OUT=folder)
+                self.assertEqual(said.count("\n"), 1, said)
 
     def test_other_version(self):
         self.refused("version", MILLRACE_OBSERVER=OBSERVER, MILLRACE_OBSERVE="other")

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/settings.h"
 #include "libs/observer/folder.h"
 #include "libs/observer/threads.h"
 #include "libs/observer/tool.h"
@@ -291,10 +292,11 @@ static bool open_tool(const struct mr_observed_driver *driver, char *word)
         for (size_t i = 0, length = 0; obs_tools[i] && length < sizeof names; i++)
             length +=
                 (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "", obs_tools[i]->name);
-        mr_log(
-            MR_LOG_ERROR,
-            "MILLRACE_OBSERVE names the tool '%s', which this version does not have (it has %s); nothing is observed",
-            word, names);
+        if (mr_setting_is_good(MR_SETTING_OBSERVE) || !mr_log_enabled(MR_LOG_WARN)) /* else it has been said */
+            mr_log(MR_LOG_ERROR,
+                   "MILLRACE_OBSERVE names the tool '%s', which this version does not have (it has %s); nothing is "
+                   "observed",
+                   word, names);
         return false;
     }
     for (uint32_t i = 0; i < used; i++)
@@ -323,9 +325,15 @@ static bool open_tools(const struct mr_observed_driver *driver, const char *tool
     for (char *word = strtok_r(options, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
         if (!open_tool(driver, word))
             return false;
-    if (used == 0)
+    if (used == 0) {
         mr_log(MR_LOG_ERROR, "MILLRACE_OBSERVE names no tool; nothing is observed");
-    return used > 0 && pthread_atfork(NULL, NULL, in_child) == 0 && write_all("");
+        return false;
+    }
+    if (pthread_atfork(NULL, NULL, in_child) != 0) {
+        mr_log(MR_LOG_ERROR, "memory is short: nothing is observed");
+        return false;
+    }
+    return write_all("");
 }
 
 __attribute__((visibility("default"))) mr_observer_open millrace_observer;

@@ -67,7 +67,10 @@ static bool open_trace(const struct mr_observed_driver *given, const char *optio
     driver = given;
     stream_captures = (CUresult(*)(CUstream, CUstreamCaptureStatus *))given->function("cuStreamIsCapturing");
     context_device = (CUresult(*)(CUdevice *))given->function("cuCtxGetDevice");
-    return stream_captures && context_device;
+    if (stream_captures && context_device)
+        return true;
+    mr_log(MR_LOG_ERROR, "the driver lacks cuStreamIsCapturing or cuCtxGetDevice: nothing is observed");
+    return false;
 }
 
 /* ---- call sites ---- */
