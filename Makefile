@@ -7,7 +7,7 @@ PREFIX ?= /usr/local/millrace
 # Tools of Debian's own come first, so that a Python or compiler elsewhere does not get in the way.
 export PATH := /usr/bin:/bin:$(PATH)
 
-.PHONY: all setup build demo test test-clients bench check install uninstall docs wheel wheel-clang deb reproducible sbom clean
+.PHONY: all setup build demo test test-clients test-replays bench check install uninstall docs wheel wheel-clang deb reproducible sbom clean
 all: build
 
 setup:
@@ -31,6 +31,10 @@ test: build
 test-clients: build
 	@scripts/setup.sh build clients
 	@clients/run-all.sh $(BUILD)
+
+# Every witness of examples/races shows its wrong result, 20 of 20 times.
+test-replays: build
+	@python3 tests/observer/test_witnesses.py $(BUILD)/bin/millrace examples/races --times 20
 
 bench: build
 	@scripts/setup.sh build bench

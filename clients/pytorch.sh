@@ -21,6 +21,7 @@ check "pytorch_places_check.py under millrace check" "$millrace" check --tool ra
 check "pytorch_operators_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_operators_check.py"
 check "pytorch_operators_check.py, as for large tensors" "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_operators_check.py" --large
 check "pytorch_devices_check.py" env MILLRACE_DEVICES=2 "$millrace" run -- "$venv/bin/python" "$root/clients/pytorch_devices_check.py"
+check "pytorch_devices_check.py under millrace check" env MILLRACE_DEVICES=2 "$millrace" check -- "$venv/bin/python" "$root/clients/pytorch_devices_check.py"
 check "pytorch_races_check.py" "$venv/bin/python" "$root/clients/pytorch_races_check.py" "$millrace"
 install tilelang-0.1 'tilelang==0.1.*' || exit 1
 check "tilelang_check.py" env PATH="$venv/bin:$PATH" TILELANG_CACHE_DIR="$work/tilelang" "$millrace" run -- "$venv/bin/python" "$root/clients/tilelang_check.py"

@@ -676,7 +676,8 @@ def threads():
     found = [None] * 6
 
     def work(i):
-        x = torch.full((500,), float(i), device=PLACE)
+        # `given` lives until the other stream is done: its memory goes back to the default stream.
+        x = given = torch.full((500,), float(i), device=PLACE)
         if PLACE == "cuda":
             with torch.cuda.stream(torch.cuda.Stream()):
                 torch.cuda.current_stream().wait_stream(torch.cuda.default_stream())
@@ -687,6 +688,7 @@ def threads():
             for _ in range(40):
                 x = x * 0.5 + 1
         found[i] = x
+        del given
 
     running = [threading.Thread(target=work, args=(i,)) for i in range(6)]
     for each in running:

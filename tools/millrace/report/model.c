@@ -98,7 +98,8 @@ static bool is_of_library(const struct report_frame *frame)
 /* A file that Python has come with, or that was installed for it. */
 static bool is_of_python(const char *path)
 {
-    return path && (strstr(path, "/lib/python3") || strstr(path, "/site-packages/") || strstr(path, "/dist-packages/"));
+    return path && (strstr(path, "/lib/python3") || strstr(path, "/site-packages/") ||
+                    strstr(path, "/dist-packages/") || strstr(path, "/millrace_torch/"));
 }
 
 /* Lines of Python's packages say less than those of the program that uses them, and the C library's say less than those

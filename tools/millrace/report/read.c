@@ -124,12 +124,17 @@ static bool is_stub(const char *name)
     return name && strncmp(name, "__device_stub__", 15) == 0;
 }
 
+static bool is_of_operators(const struct report_frame *frame)
+{
+    return !frame->module && frame->file && strstr(frame->file, "/millrace_torch/");
+}
+
 /* A function of PyTorch's own, or of what gives its operators their kernels here (docs/pytorch.md). */
 static bool is_pytorch(const struct report_frame *frame)
 {
     if (frame->module)
         return strstr(frame->module, "/torch/lib/lib");
-    return frame->file && (strstr(frame->file, "/millrace_torch/") || strstr(frame->file, "-packages/torch/"));
+    return is_of_operators(frame) || (frame->file && strstr(frame->file, "-packages/torch/"));
 }
 
 /* NVIDIA's compiler gives a kernel, `void set(int *)`, a function of that name on the host, which calls its stub,
@@ -155,6 +160,9 @@ static void cut_runtime(struct report_stack *stack)
         inner++;
     if (inner + 1 < stack->count && inner > 0 && is_kernel_of(&stack->frames[inner], &stack->frames[inner - 1]))
         inner++;
+    if (inner == stack->count) /* as in a thread of PyTorch's */
+        for (inner = 0; inner < stack->count && is_of_operators(&stack->frames[inner]);)
+            inner++;
     if (inner == 0 || inner == stack->count)
         return;
     for (size_t i = 0; i < inner; i++) { /* to the end, where they are cut off */
