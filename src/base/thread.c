@@ -54,14 +54,18 @@ int mr_thread_start(void *(*run)(void *data), void *data)
     static const int of_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     sigset_t all, before;
     pthread_t thread;
+    pthread_attr_t detached;
+    int error = pthread_attr_init(&detached);
+    if (error != 0)
+        return error;
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     for (unsigned i = 0; i < sizeof of_faults / sizeof *of_faults; i++)
         sigdelset(&all, of_faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, run, data);
+    error = pthread_create(&thread, &detached, run, data);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0)
-        pthread_detach(thread);
+    pthread_attr_destroy(&detached);
     return error;
 }
 

@@ -24,6 +24,7 @@
 #include "base/beside.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "base/thread.h"
 #include "observe/pass.h"
 
 #define LIBRARY_NAME "libmillrace-observer.so"
@@ -98,20 +99,10 @@ static void watch_signals(void)
     }
 }
 
-/* The finisher takes no signals: those of the program go to the program's threads. */
 static bool start_finisher(void)
 {
-    pthread_t thread;
-    sigset_t all, own;
-    if (sem_init(&asked, 0, 0) != 0 || sem_init(&finished, 0, 0) != 0)
-        return false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &own);
-    bool made = pthread_create(&thread, NULL, finisher, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &own, NULL);
-    if (made)
-        pthread_detach(thread);
-    return made && at_quick_exit(mr_observe_finish) == 0;
+    return sem_init(&asked, 0, 0) == 0 && sem_init(&finished, 0, 0) == 0 && mr_thread_start(finisher, NULL) == 0 &&
+           at_quick_exit(mr_observe_finish) == 0;
 }
 
 /* ---- loading ---- */

@@ -8,11 +8,12 @@
 #include "libs/cupti/cupti.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/thread.h"
 
 struct buffer {
     struct buffer *next;
@@ -297,19 +298,11 @@ static void *deliverer(void *nothing)
     return nothing;
 }
 
-/* With the lock. Signals of the program go to the program's threads. */
+/* With the lock. */
 static bool start_deliverer(void)
 {
-    pthread_t thread;
-    sigset_t all, own;
-    if (has_deliverer)
-        return true;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &own);
-    has_deliverer = pthread_create(&thread, NULL, deliverer, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &own, NULL);
-    if (has_deliverer)
-        pthread_detach(thread);
+    if (!has_deliverer)
+        has_deliverer = mr_thread_start(deliverer, NULL) == 0;
     return has_deliverer;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "libs/math/handles.h"
 #include "libs/nccl/monitor.h"
 #include "libs/nccl/refuse.h"
@@ -253,16 +254,14 @@ static void *background_main(void *data)
 
 bool mr_group_background(void (*work)(void *data), void *data)
 {
-    pthread_t thread;
     struct background *background = malloc(sizeof *background);
     if (!background)
         return false;
     *background = (struct background){work, data};
-    if (pthread_create(&thread, NULL, background_main, background) != 0) {
+    if (mr_thread_start(background_main, background) != 0) {
         free(background);
         return false;
     }
-    pthread_detach(thread);
     return true;
 }
 

@@ -4,9 +4,10 @@
 #include "libs/nccl/monitor.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
+
+#include "base/thread.h"
 
 #define NAP_MS 20
 #define IDLE_ROUNDS 50 /* without a launch that waits, before it sleeps */
@@ -53,15 +54,8 @@ bool mr_monitor_begin(bool (*each)(void))
 {
     pthread_mutex_lock(&lock);
     if (!started) {
-        sigset_t all, before;
-        pthread_t thread;
         look = each;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        started = pthread_create(&thread, NULL, monitor_main, NULL) == 0;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (started)
-            pthread_detach(thread);
+        started = mr_thread_start(monitor_main, NULL) == 0;
     }
     bool good = started;
     pthread_mutex_unlock(&lock);
