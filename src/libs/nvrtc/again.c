@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that clang refused, again as preprocessed text in a spelling that it takes.
+/* A program that clang refused, again: as preprocessed text in a spelling that it takes, and with templates read only
+ * where they are used.
  *
  * The source and in-memory headers are spelt anew before clang sees them (api.c). What headers on disk hold, and what
  * macros put together, shows behind the preprocessor alone; variables in shared memory whose classes have constructors
  * are known once clang has named them (ptx/unmade.h), and so are kernels that are declared twice under -default-device
  * (ptx/one_sided.h), and std::move and std::forward, which a source may define itself. Each costs another compilation,
- * of what would otherwise be an error. */
+ * of what would otherwise be an error.
+ *
+ * NVIDIA's library looks into the body of a template when something instantiates it, and not before: there may be names
+ * in it that nothing declares. clang can do so, too, but then finds what is declared behind the template as well, and
+ * may choose another overload than NVIDIA's library. So this comes last. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -111,5 +116,32 @@ enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct m
     mr_text_clear(&text);
     mr_words_clear(&again);
     mr_words_clear(&places);
+    return status;
+}
+
+enum mr_run_status mr_again_with_late_templates(struct mr_run *run, struct mr_words *words)
+{
+    static const char *const late[] = {"-fdelayed-template-parsing", "-Wno-delayed-template-parsing-in-cxx20"};
+    const size_t last = words->count - MR_LAST_WORDS;
+    struct mr_words again = {.items = NULL};
+    struct mr_run next = {.reason = 0};
+    for (size_t i = 0; i < words->count; i++) {
+        for (size_t word = 0; i == last && word < sizeof late / sizeof *late; word++)
+            mr_words_add(&again, late[word], "");
+        mr_words_add(&again, words->items[i], "");
+    }
+    enum mr_run_status status = mr_run_again(run, &next, &again, NULL);
+    if (status == MR_RUN_DONE || status == MR_RUN_FAILED) {
+        move_text(&run->output, &next.output);
+        move_text(&run->messages, &next.messages);
+        move_text(&run->depends, &next.depends);
+        mr_words_clear(words);
+        *words = again;
+        again = (struct mr_words){.items = NULL};
+    } else if (status != MR_RUN_CANCELLED) {
+        status = MR_RUN_FAILED;
+    }
+    mr_run_forget(&next);
+    mr_words_clear(&again);
     return status;
 }

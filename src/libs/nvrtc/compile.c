@@ -301,6 +301,21 @@ static enum mr_run_status look_and_run(struct mr_run *run, struct mr_words *word
     return status;
 }
 
+/* What clang refused is compiled in other ways, one after the other, unless a header is missing. */
+static enum mr_run_status mend(enum mr_run_status status, struct mr_run *run, struct mr_words *words,
+                               struct mr_text *source, const struct mr_options *options)
+{
+    const bool move_forward = !options->no_move_forward;
+    if (status == MR_RUN_FAILED && !mr_prepare_header_missing(&run->messages))
+        status = mr_again(run, words, source, move_forward);
+    if (status != MR_RUN_FAILED || mr_prepare_header_missing(&run->messages))
+        return status;
+    status = mr_again_with_late_templates(run, words);
+    if (status == MR_RUN_FAILED && !mr_prepare_header_missing(&run->messages))
+        status = mr_again(run, words, source, move_forward);
+    return status;
+}
+
 /* clang kept every variable, for the host may look for it: takes out those that it cannot look for. Then names the
  * target that was asked for, if clang does not make code for it. */
 static void tidy_output(struct mr_run *run, const struct mr_options *options)
@@ -353,8 +368,7 @@ static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_optio
     run->input = source.data;
     run->input_length = source.length;
     enum mr_run_status status = look_and_run(run, &words, device, &folder, keep);
-    if (status == MR_RUN_FAILED && !mr_prepare_header_missing(&run->messages))
-        status = mr_again(run, &words, &source, !options->no_move_forward);
+    status = mend(status, run, &words, &source, options);
     if (status == MR_RUN_DONE)
         status = mr_tables_move(run, &words, options->capability);
     if (status == MR_RUN_DONE)

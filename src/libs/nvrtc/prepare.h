@@ -43,6 +43,10 @@ enum mr_run_status mr_tables_move(struct mr_run *run, const struct mr_words *wor
  * all of `run`, `words` and `source` is of that text. FAILED: nothing has changed. */
 enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source, bool move_forward);
 
+/* The same with templates' bodies read only where something instantiates them. Then `run` and `words` are of that
+ * compilation, also if it is FAILED. */
+enum mr_run_status mr_again_with_late_templates(struct mr_run *run, struct mr_words *words);
+
 /* Compiles run->input in a process that waits for it. FAILED also if there is none. Then, and after all failures except
  * a missing header, nothing is in run's texts. */
 enum mr_run_status mr_prepare_run_waiting(struct mr_run *run, const struct mr_words *words, const char *device,
