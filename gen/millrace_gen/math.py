@@ -30,7 +30,7 @@ class Library:
     title: str
     status: str
     mark: str  # stands before the names in the headers
-    sonames: list  # the numbers, oldest first: of CUDA 12 and of CUDA 13; one if they are the same
+    sonames: list  # the numbers, oldest first: of CUDA 11 where it is here, 12 and 13; one if those two are the same
     headers: list
 
     @property

@@ -34,7 +34,7 @@ static const char *read_code(struct mr_redirect_symbols *by_name, struct mr_redi
     int fd = memfd_create("object", MFD_CLOEXEC);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes, size), size);
-    assert_null(mr_redirect_read(fd, by_name));
+    assert_null(mr_redirect_read(fd, false, by_name));
     *by_code = (struct mr_redirect_symbols){0};
     const char *problem = mr_redirect_read_code(fd, by_code);
     close(fd);

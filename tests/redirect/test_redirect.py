@@ -312,7 +312,7 @@ class Libraries(unittest.TestCase):
         cls.path = pathlib.Path(cls.folder.name)
         here = pathlib.Path(__file__).parent
         (cls.path / "map12").write_text('"libcudart.so.12" { global: *; };\n')
-        for name in "libcudart.so.12", "libcudart.so.13", "libcudart-0123abcd.so.12.9.79", "libcudart.so.11.0", "libnvrtc.so.12", "libcudartist.so.12", "libcuda.so.580.82":
+        for name in "libcudart.so.12", "libcudart.so.13", "libcudart-0123abcd.so.12.9.79", "libcudart.so.10.2", "libnvrtc.so.12", "libcudartist.so.12", "libcuda.so.580.82":
             version = cls.path / "map"
             version.write_text(f'"{name}" {{ global: *; }};\n' if name in ("libcudart.so.12", "libcudart.so.13") else "V { global: *; };\n")
             extra = "int cudaRuntimeGetVersion(int *version) { *version = -1; return 0; }\n"
@@ -332,8 +332,25 @@ class Libraries(unittest.TestCase):
         self.assertEqual(self.whose(str(self.path / "libcuda.so.580.82")), "neither")
 
     def test_what_millrace_has_not_stays(self):
-        for name in "libcudart.so.11.0", "libcudartist.so.12":
+        for name in "libcudart.so.10.2", "libcudartist.so.12":
             self.assertEqual(self.whose(str(self.path / name)), "NVIDIA's")
+
+    def test_version_11(self):
+        """The library stays, and its functions lead to Millrace's: those that are as in 12, and those that are not."""
+        here = pathlib.Path(__file__).parent
+        for name in "libcudart.so.11.0", "libcudart-0123abcd.so.11.0":
+            library, program = self.path / "eleven" / name, self.path / "eleven" / "user"
+            library.parent.mkdir(exist_ok=True)
+            script = library.with_suffix(".map")
+            script.write_text("V { global: cuda*; local: *; };\n")
+            subprocess.run(["cc", "-s", "-shared", "-fPIC", "-DSHARED", "-o", str(library), str(here / "eleven.c"), f"-Wl,-soname,{name}", f"-Wl,--version-script={script}"],
+                           check=True)
+            subprocess.run(["cc", "-DUSER", "-o", str(program), str(here / "eleven.c"), str(library), f"-Wl,-rpath,{library.parent}", "-pthread"], check=True)
+            self.assertIn("cudaRuntimeGetVersion of the runtime library inside ran", run(str(program), through=False)[1])
+            status, said = run(str(program), MILLRACE_LOG="info")
+            self.assertEqual((status, said.splitlines()[-1:]), (0, ["passed"]), said)
+            self.assertIn(f"{name}: 8 functions of the runtime library inside go to libcudart.so.12, as version 11's", said)
+            self.assertIn("inside ran", run(str(program), MILLRACE_KEEP="libcudart")[1])
 
     def test_keep(self):
         self.assertEqual(self.whose(str(self.path / "libcudart.so.12"), MILLRACE_KEEP="libnvrtc,libcudart"), "NVIDIA's")

@@ -48,7 +48,7 @@ static const char *read_bytes(const unsigned char *bytes, size_t size, struct mr
     int fd = memfd_create("object", MFD_CLOEXEC);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes, size), size);
-    const char *problem = mr_redirect_read(fd, out);
+    const char *problem = mr_redirect_read(fd, false, out);
     close(fd);
     return problem;
 }
@@ -220,8 +220,8 @@ static void no_file(void **state)
     struct mr_redirect_symbols symbols;
     int pipes[2];
     assert_int_equal(pipe(pipes), 0);
-    assert_non_null(mr_redirect_read(pipes[0], &symbols));
-    assert_non_null(mr_redirect_read(-1, &symbols));
+    assert_non_null(mr_redirect_read(pipes[0], false, &symbols));
+    assert_non_null(mr_redirect_read(-1, false, &symbols));
     assert_non_null(read_bytes((const unsigned char *)"#!/bin/sh\n", 10, &symbols));
     close(pipes[0]);
     close(pipes[1]);

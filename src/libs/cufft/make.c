@@ -148,11 +148,14 @@ static cufftResult status_of(const struct mr_form *form, enum mr_fft_made made)
     }
 }
 
+/* cuFFT 10 had a work area for each plan, and programs of its time allocate what they are told to (BART). */
+static const size_t least_work = MR_LIBRARY_VERSION < 11000 ? 16 : 0;
+
 /* The size of the work area for both ways. */
 static cufftResult size_of(const struct mr_form *form, const struct wanted *wanted, size_t *size)
 {
     cufftResult status = check_lengths(form, wanted);
-    size_t largest = 0;
+    size_t largest = least_work;
     if (status == CUFFT_SUCCESS)
         status = check_layouts(form, wanted);
     for (int in_place = 0; in_place < 2 && status == CUFFT_SUCCESS; in_place++) {

@@ -22,12 +22,13 @@ static struct library {
 } libraries[] = {
     {.stem = "libcuda", .version = "1"},       {.stem = "libcuda", .version = ""},
     {.stem = "libcudart", .version = "12"},    {.stem = "libcudart", .version = "13"},
-    {.stem = "libcudart", .version = ""},      {.stem = "libnvrtc", .version = "12"},
-    {.stem = "libnvrtc", .version = "13"},     {.stem = "libnvrtc", .version = ""},
-    {.stem = "libnvJitLink", .version = "12"}, {.stem = "libnvJitLink", .version = "13"},
-    {.stem = "libnvJitLink", .version = ""},   {.stem = "libnvidia-ml", .version = "1"},
-    {.stem = "libnvidia-ml", .version = ""},   {.stem = "libcupti", .version = "12"},
-    {.stem = "libcupti", .version = "13"},     {.stem = "libcupti", .version = ""},
+    {.stem = "libcudart", .version = ""},      {.stem = "libnvrtc", .version = "11.2"},
+    {.stem = "libnvrtc", .version = "12"},     {.stem = "libnvrtc", .version = "13"},
+    {.stem = "libnvrtc", .version = ""},       {.stem = "libnvJitLink", .version = "12"},
+    {.stem = "libnvJitLink", .version = "13"}, {.stem = "libnvJitLink", .version = ""},
+    {.stem = "libnvidia-ml", .version = "1"},  {.stem = "libnvidia-ml", .version = ""},
+    {.stem = "libcupti", .version = "12"},     {.stem = "libcupti", .version = "13"},
+    {.stem = "libcupti", .version = ""},
 #include "redirect_math.inc"
 };
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
@@ -130,6 +131,12 @@ static bool is_for(const struct library *library, const char *file)
         return *rest == '.' && is_digit(rest[1]);
     return *rest == '.' && strncmp(rest + 1, library->version, version) == 0 &&
            (rest[1 + version] == '\0' || rest[1 + version] == '.');
+}
+
+bool mr_library_is_runtime_11(const char *name)
+{
+    static const struct library eleven = {.stem = "libcudart", .version = "11"};
+    return is_for(&eleven, name) && !mr_redirect_keeps(eleven.stem);
 }
 
 static const char *path_of(struct library *library)

@@ -18,6 +18,10 @@ void mr_libraries_setup(void);
 /* Whether the object at `path` is one of Millrace's. */
 bool mr_library_is_ours(const char *path);
 
+/* Whether a library of that name (its SONAME) is the shared runtime library of CUDA 11, which Millrace does not have,
+ * and MILLRACE_KEEP does not list it. */
+bool mr_library_is_runtime_11(const char *name);
+
 /* The path of Millrace's library for `name` (a file's name or path, as a program asks for it), or NULL if there is
  * none, or MILLRACE_KEEP lists it. It may be `name`'s own path. Names with more of a version (libcudart.so.12.9.79),
  * and those that a wheel's packer made unique (libcudart-0123abcd.so.12), are taken, too. The text is valid for the

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "libs/redirect/libraries.h"
 #include "libs/redirect/patch.h"
 #include "libs/redirect/slots.h"
 #include "libs/redirect/symbols.h"
@@ -19,6 +20,7 @@ struct dynamic {
     const ElfW(Sym) * symbols;
     const uint32_t *gnu, *hash; /* its hash tables; NULL: it has none of that kind */
     size_t undefined; /* symbols that may be undefined: these come first; 0: not known */
+    const char *name; /* by which others ask for it; "": it has none */
     bool needs_runtime;
 };
 
@@ -41,7 +43,7 @@ static size_t count_before(const uint32_t *table)
 
 static bool read_dynamic(const struct link_map *map, struct dynamic *out)
 {
-    *out = (struct dynamic){0};
+    *out = (struct dynamic){.name = ""};
     if (!map->l_ld)
         return false;
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
@@ -58,7 +60,9 @@ static bool read_dynamic(const struct link_map *map, struct dynamic *out)
         return false;
     out->undefined = out->gnu ? count_before(out->gnu) : out->hash[1]; /* hash[1]: the number of all symbols */
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
-        if (entry->d_tag == DT_NEEDED && strncmp(out->strings + entry->d_un.d_val, "libcudart", 9) == 0)
+        if (entry->d_tag == DT_SONAME)
+            out->name = out->strings + entry->d_un.d_val;
+        else if (entry->d_tag == DT_NEEDED && strncmp(out->strings + entry->d_un.d_val, "libcudart", 9) == 0)
             out->needs_runtime = true;
     return true;
 }
@@ -179,7 +183,8 @@ struct mr_redirection *mr_redirect_object(const struct link_map *map)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return NULL;
-    const char *shown = *map->l_name ? map->l_name : "the program", *problem = mr_redirect_read(fd, &symbols);
+    const char *shown = *map->l_name ? map->l_name : "the program";
+    const char *problem = mr_redirect_read(fd, mr_library_is_runtime_11(dynamic.name), &symbols);
     if (!problem && symbols.count == 0 && !symbols.is_ours && may_carry_nvidias(&dynamic))
         problem = mr_redirect_read_code(fd, &symbols);
     if (problem)

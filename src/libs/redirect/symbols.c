@@ -34,6 +34,7 @@ struct file {
     uint64_t size;
     Elf64_Shdr *sections;
     unsigned section_count;
+    bool exports; /* it is a runtime library itself: its functions are those that others may call */
 };
 
 /* Memory whose last byte is null. Large pages halve what reading the names of a framework's object costs. */
@@ -119,12 +120,12 @@ static bool has_section(const struct file *file, const char *name)
 }
 
 /* Whether the object has this function for itself. Others may call one that is neither local nor hidden: it is no copy
- * inside. */
+ * inside, but one of an object that is the library. */
 static bool is_inside(const struct file *file, const Elf64_Sym *symbol)
 {
     unsigned binding = ELF64_ST_BIND(symbol->st_info), visibility = ELF64_ST_VISIBILITY(symbol->st_other);
-    return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < file->section_count &&
-           (binding == STB_LOCAL || visibility == STV_HIDDEN || visibility == STV_INTERNAL);
+    bool own = binding == STB_LOCAL || visibility == STV_HIDDEN || visibility == STV_INTERNAL;
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < file->section_count && own != file->exports;
 }
 
 static bool is_in_code(const struct file *file, const Elf64_Sym *symbol)
@@ -302,12 +303,12 @@ static const char *read_table(const struct file *file, const Elf64_Shdr *table, 
     return problem;
 }
 
-const char *mr_redirect_read(int fd, struct mr_redirect_symbols *out)
+const char *mr_redirect_read(int fd, bool exports, struct mr_redirect_symbols *out)
 {
-    struct file file = {.fd = fd};
+    struct file file = {.fd = fd, .exports = exports};
     *out = (struct mr_redirect_symbols){0};
     const char *problem = read_sections(&file);
-    const Elf64_Shdr *table = find_section(&file, SHT_SYMTAB);
+    const Elf64_Shdr *table = find_section(&file, exports ? SHT_DYNSYM : SHT_SYMTAB);
     if (!problem && table) {
         out->has_table = true;
         problem = read_table(&file, table, out);

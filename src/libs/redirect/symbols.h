@@ -20,7 +20,7 @@ struct mr_redirect_function {
 };
 
 struct mr_redirect_symbols {
-    struct mr_redirect_function *functions; /* local or hidden ones; freed by the caller */
+    struct mr_redirect_function *functions; /* local or hidden ones, or exported ones; freed by the caller */
     size_t count;
     size_t misplaced; /* more of them, which lie outside of the code as their symbols have it */
     bool has_table;   /* there is a symbol table */
@@ -29,8 +29,9 @@ struct mr_redirect_symbols {
     const char *known; /* the version of a copy without names; NULL if its functions have some */
 };
 
-/* Reads the file that `fd` is. NULL, or what is wrong with it; then nothing is to be freed. */
-const char *mr_redirect_read(int fd, struct mr_redirect_symbols *out);
+/* Reads the file that `fd` is: the functions that it has for itself, or with `exports` those that others may call.
+ * NULL, or what is wrong with it; then nothing is to be freed. */
+const char *mr_redirect_read(int fd, bool exports, struct mr_redirect_symbols *out);
 
 /* Looks at the code of the file for a copy of NVIDIA's library without names (known.h), and fills in its functions.
  * `out` is what mr_redirect_read has made, with no functions. NULL, or what is wrong. */
