@@ -204,6 +204,28 @@ static void wide_columns(void **unused)
     rig_close(rig);
 }
 
+/* .ignore_oob: the bytes between those that may be out of bounds. */
+static void out_of_bounds(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(
+        ".version 9.2\n.target sm_90\n.address_size 64\n"
+        ".shared .align 16 .b8 room[64]; .shared .align 8 .b64 bar;\n" KERNEL
+        "mov.u32 %s, bar; mov.u32 %a1, room; setp.ne.u32 %p1, %t, 0; @%p1 bra ready;\n"
+        "mbarrier.init.shared.b64 [%s], 1; fence.proxy.async; mbarrier.arrive.expect_tx.shared.b64 _, [%s], 64;\n"
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [%a1], [%in], 64, %n, 15, [%s];\n"
+        "ready: bar.sync 0;\nwait: mbarrier.try_wait.parity.shared.b64 %p2, [%s], 0; @!%p2 bra wait;\n"
+        "mad.lo.u32 %a2, %t, 4, %a1; ld.shared.u32 %a3, [%a2]; mul.wide.u32 %d1, %t, 4; add.u64 %d1, %d1, %out;\n"
+        "st.global.u32 [%d1], %a3;\n" END);
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
+        for (uint32_t left = 0; left < 16; left += 5) {
+            fill();
+            assert_int_equal(launch(rig, 1, 16, left), CUDA_SUCCESS);
+            assert_memory_equal((char *)out + left, (char *)in + left, 64 - 15 - left);
+        }
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +234,7 @@ int main(void)
         cmocka_unit_test(taken_over),
         cmocka_unit_test(maps),
         cmocka_unit_test(wide_columns),
+        cmocka_unit_test(out_of_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,17 +227,36 @@ LLVMValueRef cg_multicast(struct cg *g, const struct mr_ptx_operand *operand)
     return LLVMBuildICmp(g->b, LLVMIntNE, mask, cg_int(g, i16, 0), "");
 }
 
+/* .ignore_oob: so many bytes at the source's begin and end (up to 15) may be out of bounds, and what comes in their
+ * place is undefined. They lie in units of 16 bytes with others that are there, so all are copied; noted as read are
+ * the others. */
+static void touch_between(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef size)
+{
+    LLVMTypeRef i32 = g->unit->i32;
+    LLVMValueRef left = cg_source(g, &inst->operands[3], i32), right = cg_source(g, &inst->operands[4], i32);
+    struct cg_address address;
+    cg_address(g, &inst->operands[1], inst->space2, &address);
+    LLVMValueRef from = LLVMBuildAdd(g->b, cg_address_vector(g, &address), cg_resize(g, left, g->unit->i64, false), "");
+    size = LLVMBuildSub(g->b, size, LLVMBuildAdd(g->b, left, right, ""), "");
+    cg_touch_sizes(g, in_memory(g, from), in_memory(g, size),
+                   cg_touch_flags(g, &inst->operands[1], inst->space2, MR_SITE_READ));
+}
+
 static void emit_bulk(struct cg *g, const struct mr_ptx_inst *inst)
 {
-    bool many = inst->operand_count - ((inst->flags & MR_PTX_FLAG_CACHE_HINT) != 0) > 4;
+    unsigned count = inst->operand_count - ((inst->flags & MR_PTX_FLAG_CACHE_HINT) != 0);
+    bool many = count == 5, ignores = count == 6;
     bool to_global = inst->space == MR_PTX_SPACE_GLOBAL;
     LLVMValueRef to = address_of(g, &inst->operands[0], inst->space, 16);
     LLVMValueRef from = address_of(g, &inst->operands[1], inst->space2, 16);
     LLVMValueRef size = cg_source(g, &inst->operands[2], g->unit->i32);
     if (many)
         size = cg_select(g, cg_multicast(g, &inst->operands[4]), size, cg_int(g, g->unit->i32, 0));
-    LLVMValueRef barrier = to_global ? NULL : address_of(g, &inst->operands[3], MR_PTX_SPACE_SHARED, 8);
-    bulk_call(g, inst, to, from, size, barrier, cg_touch_flags(g, &inst->operands[1], inst->space2, MR_SITE_READ));
+    LLVMValueRef barrier = to_global ? NULL : address_of(g, &inst->operands[ignores ? 5 : 3], MR_PTX_SPACE_SHARED, 8);
+    if (ignores)
+        touch_between(g, inst, size);
+    bulk_call(g, inst, to, from, size, barrier,
+              ignores ? 0 : cg_touch_flags(g, &inst->operands[1], inst->space2, MR_SITE_READ));
 }
 
 /* st.async and red.async: a copy in bulk of what a lane's registers hold. */
