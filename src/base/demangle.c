@@ -35,6 +35,8 @@ void mr_demangle(const char *symbol, char *text, size_t room)
     uintptr_t function = atomic_load_explicit(&found, memory_order_acquire);
     if (symbol && strncmp(symbol, "_Z", 2) == 0 && function)
         readable = ((demangler *)function)(symbol, NULL, NULL, NULL);
+    if (readable)
+        mr_demangle_shorten(readable);
     snprintf(text, room, "%s", readable ? readable : symbol ? symbol : "?");
     free(readable);
 }

@@ -237,7 +237,8 @@ static const char said_by_command[] = "MILLRACE_SAID";
 static bool is_name_good(const char *name, char *out, size_t room)
 {
     static const char *const others[] = {"MILLRACE_TEST_",    "MILLRACE_BENCH_",          "MILLRACE_FAKE_",
-                                         "MILLRACE_CLIENTS_", "MILLRACE_STANDBY_SECONDS", said_by_command};
+                                         "MILLRACE_CLIENTS_", "MILLRACE_STANDBY_SECONDS", "MILLRACE_PYTEST_OUT",
+                                         "MILLRACE_SAMPLES",  "MILLRACE_FAULTS",          said_by_command};
     unsigned least = UINT32_MAX;
     const char *nearest = "";
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -48,6 +48,15 @@ def test_shares(folder: pathlib.Path) -> None:
     assert "3 schedules:" in other.stdout, other
     joined = millrace("check", "--explore-join", "shares", folder=folder)
     assert joined.returncode == 1 and "7 schedules:" in joined.stdout, joined
+    # A plain run that ends so, too, is no way to see it again.
+    shares = {path: json.loads(path.read_text()) for path in (folder / "shares").glob("*.json")}
+    outcomes = [one for share in shares.values() for one in share["schedules"]]
+    plain, wrong = next(one for one in outcomes if not one["schedule"]), next(one for one in outcomes if one["status"] == 3 and one["schedule"])
+    plain.update({**wrong, "schedule": ""})
+    for path, share in shares.items():
+        path.write_text(json.dumps(share))
+    joined = millrace("check", "--explore-join", "shares", folder=folder)
+    assert re.search(r"\n  plain \S.*\n  again: \S+ MILLRACE_OBSERVE=schedule:[a-z]", joined.stdout), joined
     (folder / "shares" / "explore-9.json").write_text('{"format": "millrace-explo')
     assert millrace("check", "--explore-join", "shares", folder=folder).returncode == 125
 

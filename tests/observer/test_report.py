@@ -104,6 +104,14 @@ class Report(unittest.TestCase):
         self.assertEqual(freed["title"], "the fill by cuMemsetD8Async writes what cuMemFree has freed")
         self.assertEqual(report["processes"][0]["operations"], 7)
 
+    def test_versions_of_a_kernel(self):
+        """Numba gives each kernel's name tags that tell versions apart."""
+        self.stacks()
+        for path in pathlib.Path(self.folder).glob("*.json"):
+            path.write_text(path.read_text().replace("_Z5scalePfi", "_ZN8__main__5scaleB2v1B6cw51cXEPfi"))
+        self.assertIn("kernel '__main__::scale(float*, int)'", self.report("text"))
+        self.assertIn("1 suppressed", self.suppress("kernel=__main__::scale", 1))
+
     def test_sarif(self):
         self.stacks()
         log = json.loads(self.report("sarif"))
@@ -152,7 +160,8 @@ class Report(unittest.TestCase):
 
     def test_bad_suppressions(self):
         self.stacks()
-        for text, message in (("kind=race\nkernl=x", "RULES:2: there is no such key"), ("race", "RULES:1: a condition has the form KEY=PATTERN"),
+        for text, message in (("kind=race\nkernl=x", "RULES:2: there is no such key"),
+                              ("kind=rase", "RULES:1: there is no such kind; there are race host-race "), ("tool=rac[a-d]", "RULES:1: there is no such tool (race, mem, init)"), ("race", "RULES:1: a condition has the form KEY=PATTERN"),
                               ('kernel="x', "RULES:1: a quote is not closed"), ('kernel="x"y', "RULES:1: a blank is missing"),
                               ("kind=", "RULES:1: a pattern is empty"), ("kind=a\0b", "RULES:1: this is no text")):
             with self.subTest(text=text):

@@ -124,6 +124,8 @@ class Run(unittest.TestCase):
         self.assertEqual(millrace("run", "--", *driver, **{**wrong, "MILLRACE_LOG": "off"}).stderr, "")
         self.assertEqual(millrace("run", "--log", "error", "--", "true", **wrong).stderr, "")
         self.assertEqual(millrace("run", "--", "true", MILLRACE_LOG=None).stderr, "")
+        # Names that the pytest plugin and the clients' scripts hand on are no faults of the user's.
+        self.assertEqual(millrace("run", "--", "true", MILLRACE_PYTEST_OUT="x", MILLRACE_SAMPLES_LIMIT="9", MILLRACE_CLIENTS_CACHE="y").stderr, "")
 
     def test_unknown_tools_are_told(self):
         wanted = "MILLRACE_OBSERVE='trace,rase:strict' names a tool that is none of the observer's, which has race mem init pages schedule trace; nothing is observed"

@@ -41,10 +41,13 @@ static const char *shown(const struct outcome *outcome)
 
 static void tell_group(const struct exploration *all, size_t first)
 {
-    const struct outcome *outcome = &all->outcomes[first];
+    const struct outcome *outcome = &all->outcomes[first], *again = outcome;
     size_t times = 0, named = 0;
-    for (size_t i = first; i < all->count; i++)
+    for (size_t i = first; i < all->count; i++) {
         times += same_end(all, &all->outcomes[i], outcome);
+        if (!*again->schedule && same_end(all, &all->outcomes[i], outcome))
+            again = &all->outcomes[i]; /* a plain run need not end so again */
+    }
     if (outcome->out_of_time)
         printf("%zu schedule%s: did not end in time", times, times == 1 ? "" : "s");
     else
@@ -58,8 +61,8 @@ static void tell_group(const struct exploration *all, size_t first)
             named++;
         }
     printf("%s\n", times > named ? " ..." : "");
-    if (*outcome->schedule)
-        printf("  again: MILLRACE_WORKERS=1 MILLRACE_OBSERVE=schedule:%s millrace run -- %s\n", outcome->schedule,
+    if (*again->schedule)
+        printf("  again: MILLRACE_WORKERS=1 MILLRACE_OBSERVE=schedule:%s millrace run -- %s\n", again->schedule,
                all->program ? all->program : "PROGRAM");
 }
 

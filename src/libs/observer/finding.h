@@ -40,9 +40,7 @@ enum mr_finding_kind {
     MR_FINDING_KINDS
 };
 
-/* "race", "host-race", "host-function-race", "unordered-use", "early-free", "use-after-free", "out-of-bounds",
- * "freed-memory", "host-pointer", "wild-pointer", "misaligned", "device-pointer", "leak", "unwritten-copy",
- * "unwritten-padding", "unwritten-read", "unwritten-branch", "unwritten-address": for files and options. */
+/* As kinds.def has it, for files and options. */
 const char *obs_finding_kind_name(enum mr_finding_kind kind);
 
 /* "race", "mem", "init" */

@@ -21,24 +21,9 @@ static uint32_t table[TABLE]; /* numbers of findings by their key, 0: free */
 const char *obs_finding_kind_name(enum mr_finding_kind kind)
 {
     static const char *const names[MR_FINDING_KINDS] = {
-        [MR_FINDING_RACE] = "race",
-        [MR_FINDING_HOST] = "host-race",
-        [MR_FINDING_HOST_FUNCTION] = "host-function-race",
-        [MR_FINDING_UNORDERED_USE] = "unordered-use",
-        [MR_FINDING_EARLY_FREE] = "early-free",
-        [MR_FINDING_USE_AFTER_FREE] = "use-after-free",
-        [MR_FINDING_OUTSIDE] = "out-of-bounds",
-        [MR_FINDING_FREED] = "freed-memory",
-        [MR_FINDING_HOST_POINTER] = "host-pointer",
-        [MR_FINDING_WILD] = "wild-pointer",
-        [MR_FINDING_MISALIGNED] = "misaligned",
-        [MR_FINDING_DEVICE_POINTER] = "device-pointer",
-        [MR_FINDING_LEAK] = "leak",
-        [MR_FINDING_UNWRITTEN_COPY] = "unwritten-copy",
-        [MR_FINDING_UNWRITTEN_PADDING] = "unwritten-padding",
-        [MR_FINDING_UNWRITTEN_READ] = "unwritten-read",
-        [MR_FINDING_UNWRITTEN_BRANCH] = "unwritten-branch",
-        [MR_FINDING_UNWRITTEN_ADDRESS] = "unwritten-address",
+#define MR_KIND(kind, name) [MR_FINDING_##kind] = name,
+#include "libs/observer/kinds.def"
+#undef MR_KIND
     };
     return names[kind];
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "names.h"
 
 typedef char *demangle_function(const char *symbol, char *room, size_t *size, int *status);
@@ -28,5 +29,7 @@ char *names_demangle(const char *symbol)
 {
     demangle_function *demangle = strncmp(symbol, "_Z", 2) == 0 ? find_demangler() : NULL;
     char *readable = demangle ? demangle(symbol, NULL, NULL, NULL) : NULL;
+    if (readable)
+        mr_demangle_shorten(readable);
     return readable ? readable : strdup(symbol);
 }

@@ -124,6 +124,31 @@ static bool take_pattern(char **text, char *out)
     return true;
 }
 
+/* Does the pattern fit one of the names that findings have under this key? Other keys have any names. */
+static bool fits_any(int key, const char *pattern)
+{
+    static const char *const kinds[] = {
+#define MR_KIND(kind, name) name,
+#include "libs/observer/kinds.def"
+#undef MR_KIND
+        NULL};
+    static const char *const tools[] = {"race", "mem", "init", NULL};
+    bool found = key != KIND && key != TOOL;
+    for (const char *const *name = key == KIND ? kinds : tools; !found && *name; name++)
+        found = fits(pattern, *name);
+    return found;
+}
+
+static const char *no_such(int key)
+{
+    return key == TOOL ? "there is no such tool (race, mem, init)" :
+#define MR_KIND(kind, name) " " name
+                       "there is no such kind; there are"
+#include "libs/observer/kinds.def"
+#undef MR_KIND
+        ;
+}
+
 static bool add_condition(struct suppress_rule *rule, int key, const char *pattern)
 {
     void *more = realloc(rule->conditions, (rule->condition_count + 1) * sizeof *rule->conditions);
@@ -167,6 +192,8 @@ static bool read_rule(struct suppress_rule *rule, char *text, const char *path, 
             good = bad_line(path, line, "a blank is missing after the quote", text);
         else if (!*pattern)
             good = bad_line(path, line, "a pattern is empty", text);
+        else if (!fits_any(key, pattern))
+            good = bad_line(path, line, no_such(key), text);
         else
             good = add_condition(rule, key, pattern) || bad_line(path, line, "memory is short", text);
         text = value;
