@@ -230,8 +230,8 @@ bool mr_flow_reduces_apart(const struct mr_flow *flow, uint32_t block);
 const struct mr_ptx_operand *mr_flow_members(const struct mr_flow *flow, uint32_t first, uint32_t at);
 
 /* Whether lanes in front of `other` may have to come before `block` runs, which has a warp operation: lanes that go
- * round in a waiting loop outside of which it stands. (Everywhere else the order of blocks sees to it that lanes come
- * together.) */
+ * round in a waiting loop outside of which it stands; and where blocks are drawn, lanes anywhere but in front of a
+ * barrier or another warp operation. (Everywhere else the order of blocks sees to it that lanes come together.) */
 bool mr_flow_waits_for(const struct mr_flow *flow, uint32_t block, uint32_t other);
 
 /* The ways in which a block can end. Each is a set of blocks that get lanes; `certain`: at least one lane goes on. */

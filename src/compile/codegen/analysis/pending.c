@@ -36,7 +36,7 @@ bool mr_flow_waits_for(const struct mr_flow *flow, uint32_t block, uint32_t othe
     for (uint32_t l = flow->blocks[other].loop; l != MR_FLOW_NONE; l = flow->loops[l].parent)
         if (flow->loops[l].waits && (block < flow->loops[l].first || block >= flow->loops[l].end))
             return true;
-    return false;
+    return flow->draws && !flow->blocks[other].meets && !flow->blocks[other].barrier;
 }
 
 /* Ring by ring from the inside: what follows in the loop, then the loop from its head to what has been looked at. */

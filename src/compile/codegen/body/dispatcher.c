@@ -185,7 +185,7 @@ LLVMValueRef cg_dispatcher_at_barriers(struct cg *g)
 }
 
 /* For each block the innermost waiting loop around it, first block and end; all blocks, if there is none, so that each
- * is in it. */
+ * is in it; none, if its lanes are waited for everywhere (mr_flow_waits_for). */
 static LLVMValueRef waiting_table(struct cg *g)
 {
     if (g->parking.waiting_table)
@@ -198,10 +198,15 @@ static LLVMValueRef waiting_table(struct cg *g)
         return LLVMGetPoison(unit->ptr);
     }
     for (uint32_t b = 0; b < flow->block_count; b++) {
-        uint32_t loop = mr_flow_waiting_loop(flow, b);
-        words[2 * b] = LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? 0 : flow->loops[loop].first, false);
-        words[2 * b + 1] =
-            LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? flow->block_count : flow->loops[loop].end, false);
+        uint32_t loop = mr_flow_waiting_loop(flow, b), first = 0, end = flow->block_count;
+        if (flow->draws && !flow->blocks[b].meets && !flow->blocks[b].barrier) {
+            end = 0;
+        } else if (loop != MR_FLOW_NONE) {
+            first = flow->loops[loop].first;
+            end = flow->loops[loop].end;
+        }
+        words[2 * b] = LLVMConstInt(unit->i32, first, false);
+        words[2 * b + 1] = LLVMConstInt(unit->i32, end, false);
     }
     return g->parking.waiting_table = constant_words(unit, words, 2 * (uint64_t)flow->block_count, "waiting");
 }
