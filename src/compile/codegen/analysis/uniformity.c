@@ -222,10 +222,10 @@ static bool fixed_class(const struct mr_flow *flow, const struct mr_ptx_inst *in
 /* `tid.x < 32 * k` and the like is the same for the whole warp. */
 static bool compares_warps(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
-    const struct mr_ptx_operand *limit = &inst->operands[2];
     if (inst->op != MR_PTX_OP_SETP || inst->operand_count != 3 ||
-        mr_class_bits((enum mr_ptx_type)inst->type[0]) != 32 || limit->kind != MR_PTX_OPERAND_IMM_INT)
+        mr_class_bits((enum mr_ptx_type)inst->type[0]) != 32 || inst->operands[2].kind != MR_PTX_OPERAND_IMM_INT)
         return false;
+    const struct mr_ptx_operand *limit = &inst->operands[2];
     struct mr_class a = mr_class_of_operand(flow, &inst->operands[1]);
     if (!a.aligned || a.stride != 1)
         return false;
