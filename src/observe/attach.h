@@ -3,9 +3,9 @@
  * calls libcupti wants to know of.
  *
  * One table may be attached in a process, beside the observer that MILLRACE_OBSERVE loads. It stays: what changes is
- * which points it wants, and with none of them nobody calls it. Two points arrive all the same: one that was on its way
- * when the table gave it up, and the end of a call at whose begin the table left something in `data`. It has no end
- * told of another call. */
+ * which points it wants, and with none of them nobody calls it. A point that was on its way when the table gave it up
+ * may still arrive. The end of a call is told if the table left something in `data` at its begin, whatever it wants by
+ * then; else the end is not told. */
 #ifndef MR_OBSERVE_ATTACH_H
 #define MR_OBSERVE_ATTACH_H
 

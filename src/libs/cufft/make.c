@@ -148,7 +148,7 @@ static cufftResult status_of(const struct mr_form *form, enum mr_fft_made made)
     }
 }
 
-/* cuFFT 10 had a work area for each plan, and programs of its time allocate what they are told to (BART). */
+/* BART, a program of cuFFT 10's time, allocates the work area that it is told of, and can't do with one of no bytes. */
 static const size_t least_work = MR_LIBRARY_VERSION < 11000 ? 16 : 0;
 
 /* The size of the work area for both ways. */

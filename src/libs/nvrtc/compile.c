@@ -301,19 +301,23 @@ static enum mr_run_status look_and_run(struct mr_run *run, struct mr_words *word
     return status;
 }
 
-/* What clang refused is compiled in other ways, one after the other, unless a header is missing. */
+/* Whether another way of compiling may do. A missing header is missing in each. */
+static bool is_refused(enum mr_run_status status, const struct mr_run *run)
+{
+    return status == MR_RUN_FAILED && !mr_prepare_header_missing(&run->messages);
+}
+
+/* What clang refused is compiled in other ways, one after the other. */
 static enum mr_run_status mend(enum mr_run_status status, struct mr_run *run, struct mr_words *words,
                                struct mr_text *source, const struct mr_options *options)
 {
     const bool move_forward = !options->no_move_forward;
-    if (status == MR_RUN_FAILED && !mr_prepare_header_missing(&run->messages))
+    if (is_refused(status, run))
         status = mr_again(run, words, source, move_forward);
-    if (status != MR_RUN_FAILED || mr_prepare_header_missing(&run->messages))
+    if (!is_refused(status, run))
         return status;
     status = mr_again_with_late_templates(run, words);
-    if (status == MR_RUN_FAILED && !mr_prepare_header_missing(&run->messages))
-        status = mr_again(run, words, source, move_forward);
-    return status;
+    return is_refused(status, run) ? mr_again(run, words, source, move_forward) : status;
 }
 
 /* clang kept every variable, for the host may look for it: takes out those that it cannot look for. Then names the

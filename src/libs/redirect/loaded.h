@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An object that the loader has mapped: if NVIDIA's runtime library is linked into it, its calls go to Millrace's. */
+/* An object that the loader has mapped: if NVIDIA's runtime library is linked into it, or if it is that of CUDA 11, its
+ * calls go to Millrace's. */
 #ifndef MR_REDIRECT_LOADED_H
 #define MR_REDIRECT_LOADED_H
 

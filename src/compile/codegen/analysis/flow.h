@@ -229,9 +229,13 @@ bool mr_flow_reduces_apart(const struct mr_flow *flow, uint32_t block);
  * `first` on, begins; else NULL. */
 const struct mr_ptx_operand *mr_flow_members(const struct mr_flow *flow, uint32_t first, uint32_t at);
 
+/* Whether a draw may leave lanes in front of `block` that nothing holds there: it has no barrier and no warp operation.
+ */
+bool mr_flow_is_on_its_way(const struct mr_flow *flow, uint32_t block);
+
 /* Whether lanes in front of `other` may have to come before `block` runs, which has a warp operation: lanes that go
- * round in a waiting loop outside of which it stands; and where blocks are drawn, lanes anywhere but in front of a
- * barrier or another warp operation. (Everywhere else the order of blocks sees to it that lanes come together.) */
+ * round in a waiting loop outside of which it stands, and lanes that are on their way. (Everywhere else the order of
+ * blocks sees to it that lanes come together.) */
 bool mr_flow_waits_for(const struct mr_flow *flow, uint32_t block, uint32_t other);
 
 /* The ways in which a block can end. Each is a set of blocks that get lanes; `certain`: at least one lane goes on. */

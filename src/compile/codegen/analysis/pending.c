@@ -29,6 +29,11 @@ bool mr_flow_ends_round(const struct mr_flow *flow, uint32_t block)
     return false;
 }
 
+bool mr_flow_is_on_its_way(const struct mr_flow *flow, uint32_t block)
+{
+    return flow->draws && !flow->blocks[block].meets && !flow->blocks[block].barrier;
+}
+
 bool mr_flow_waits_for(const struct mr_flow *flow, uint32_t block, uint32_t other)
 {
     if (!flow->blocks[block].meets)
@@ -36,7 +41,7 @@ bool mr_flow_waits_for(const struct mr_flow *flow, uint32_t block, uint32_t othe
     for (uint32_t l = flow->blocks[other].loop; l != MR_FLOW_NONE; l = flow->loops[l].parent)
         if (flow->loops[l].waits && (block < flow->loops[l].first || block >= flow->loops[l].end))
             return true;
-    return flow->draws && !flow->blocks[other].meets && !flow->blocks[other].barrier;
+    return mr_flow_is_on_its_way(flow, other);
 }
 
 /* Ring by ring from the inside: what follows in the loop, then the loop from its head to what has been looked at. */

@@ -185,7 +185,7 @@ LLVMValueRef cg_dispatcher_at_barriers(struct cg *g)
 }
 
 /* For each block the innermost waiting loop around it, first block and end; all blocks, if there is none, so that each
- * is in it; none, if its lanes are waited for everywhere (mr_flow_waits_for). */
+ * is in it; none, if its lanes are on their way, so that each waits for them. */
 static LLVMValueRef waiting_table(struct cg *g)
 {
     if (g->parking.waiting_table)
@@ -199,7 +199,7 @@ static LLVMValueRef waiting_table(struct cg *g)
     }
     for (uint32_t b = 0; b < flow->block_count; b++) {
         uint32_t loop = mr_flow_waiting_loop(flow, b), first = 0, end = flow->block_count;
-        if (flow->draws && !flow->blocks[b].meets && !flow->blocks[b].barrier) {
+        if (mr_flow_is_on_its_way(flow, b)) {
             end = 0;
         } else if (loop != MR_FLOW_NONE) {
             first = flow->loops[loop].first;
