@@ -44,7 +44,11 @@ static bool check_target(const struct mr_ptx_module *module, int capability, str
 {
     if (module->target_sm <= (uint32_t)capability)
         return true;
-    mr_ptx_diag_error(diag, 0, 0, "the module is for sm_%u and the device is sm_%d", module->target_sm, capability);
+    mr_ptx_diag_error(
+        diag, 0, 0,
+        "the module is for sm_%u and the device is sm_%d; MILLRACE_COMPUTE_CAPABILITY=%u.%u makes it one that "
+        "runs the module",
+        module->target_sm, capability, module->target_sm / 10, module->target_sm % 10);
     return false;
 }
 

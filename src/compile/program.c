@@ -108,6 +108,8 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
         give_log(options->error_log, options->error_room, &options->error_used, mr_ptx_diag_text(&diag));
         mr_log(MR_LOG_INFO, "PTX refused: %s",
                status == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : mr_ptx_diag_text(&diag));
+        if (status != CUDA_ERROR_OUT_OF_MEMORY)
+            mr_program_tell_refused(&diag, options->capability);
         mr_tree_free(tree);
         free_program(program);
     } else {

@@ -110,6 +110,9 @@ CUresult mr_program_build(struct mr_program *program, const char *text, size_t l
     __attribute__((warn_unused_result));
 CUresult mr_program_status_of(const struct mr_ptx_diag *diag);
 
+/* refused.c: warns of PTX that was refused for what `diag` says, once for each cause. Any thread. */
+void mr_program_tell_refused(const struct mr_ptx_diag *diag, int capability);
+
 /* The tree of a text that was built before: NULL when memory is short. */
 struct mr_tree *mr_tree_again(const char *text, size_t length) __attribute__((warn_unused_result));
 void mr_tree_free(struct mr_tree *tree);

@@ -46,6 +46,23 @@ for extra in (1 << 40, 0, 0):
     assert driver.cuModuleLoadData(ctypes.byref(module), head + text) == 209
 """
 
+# Each text twice; then whether the next call works.
+LOAD_TEXTS = """
+import ctypes, sys
+driver = ctypes.CDLL(sys.argv[1])
+context, module = ctypes.c_void_p(), ctypes.c_void_p()
+assert driver.cuInit(0) == 0 and driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert driver.cuCtxSetCurrent(context) == 0
+for text in sys.argv[2:] * 2:
+    print(driver.cuModuleLoadData(ctypes.byref(module), text.encode()))
+assert driver.cuModuleLoadData(ctypes.byref(module), b".version 8.0\\n.target sm_80\\n.address_size 64\\n") == 0
+"""
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+
+
+def kernel(line, head=HEAD):
+    return head + ".visible .entry k()\n{\n.reg .b32 %r<4>;\n" + line + "\nret;\n}\n"
+
 
 def clean(**settings):
     return {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_LOG")} | settings
@@ -129,9 +146,40 @@ class Calls(unittest.TestCase):
                                     ("Cuda compilation tools, release 13.0, V13.0.88", "", ""), ("Cuda compilation tools, release 14.1", "", ""),
                                     ("Cuda compilation tools, release ", "", ""), ("Cuda compilation tools, release 13.", "", ""), ("", "", "")):
             lines, _ = self.log_of([sys.executable, "-c", LOAD_MACHINE_CODE, LIBCUDA, words], MILLRACE_DRIVER_VERSION=driver)
-            self.assertEqual(len(lines), 1 if hint else 0, (words, lines))
+            self.assertEqual(len(lines), 1, (words, lines))
             if hint:
                 self.assertRegex(lines[0], rf"warn: cuModuleLoadData: .* MILLRACE_DRIVER_VERSION={hint} ")
+            else:
+                self.assertRegex(lines[0], "warn: cuModuleLoadData: the image is machine code .* Millrace runs PTX: .*compute_80")
+
+    def refusals(self, *texts, **settings):
+        lines, said = self.log_of([sys.executable, "-c", LOAD_TEXTS, LIBCUDA, *texts], **settings)
+        return lines, said.split()
+
+    def test_refused_ptx(self):
+        newer = HEAD.replace("sm_80", "sm_90a")
+        for text, status, wanted, settings in (
+                (kernel("addd.u32 %r1, %r2, 3;"), "218", "line 7, column 1: unknown instruction 'addd'; .*MILLRACE_DUMP=FOLDER", {}),
+                (kernel("add.u33 %r1, %r2, 3;"), "218", "line 7, column 4: unknown modifier '.u33' of 'add'; ", {}),
+                (kernel("wgmma.fence.sync.aligned;", newer), "218", "unsupported instruction 'wgmma.*MILLRACE_COMPUTE_CAPABILITY=8.0 ", {"MILLRACE_COMPUTE_CAPABILITY": "9.0"}),
+                (HEAD + ".frobnicate 3;\n", "218", "expected a directive before '.frobnicate'; ", {}),
+                (HEAD.replace("8.0", "9.9"), "222", "PTX version 9.9 is newer than .*; take an older compiler", {}),
+                (HEAD.replace("sm_80", "sm_90"), "218", "for sm_90 and the device is sm_80; .*MILLRACE_COMPUTE_CAPABILITY=9.0 ", {"MILLRACE_COMPUTE_CAPABILITY": "8.0"})):
+            lines, said = self.refusals(text, **settings)
+            self.assertEqual((len(lines), said), (1, [status] * 2), (text, lines))
+            self.assertRegex(lines[0], "^millrace: warn: cuModuleLoadData: the PTX is refused: .*" + wanted)
+
+    def test_refused_ptx_once_for_each_cause(self):
+        # The same instruction elsewhere is no new cause.
+        lines, _ = self.refusals(kernel("addd.u32 %r1, %r2, 3;"), kernel("mov.u32 %r1, 2; addd.u32 %r1, %r2, 3;"), kernel("subb.u32 %r1, %r2, 3;"))
+        self.assertEqual([re.search("'(.*?)'", line)[1] for line in lines], ["addd", "subb"])
+        # A program that tries many things is told of some, and that there are more.
+        lines, said = self.refusals(*(kernel(f"add{i}.u32 %r1, %r2, 3;") for i in range(40)))
+        self.assertEqual((len(lines), len(said)), (8, 80))
+        self.assertEqual([i for i, line in enumerate(lines) if "further causes are at MILLRACE_LOG=info alone" in line], [7])
+        # With that level, each is still told in full.
+        lines, _ = self.refusals(kernel("addd.u32 %r1, %r2, 3;"), MILLRACE_LOG="info")
+        self.assertEqual(len([line for line in lines if "PTX: line 7, column 1: unknown instruction 'addd'" in line]), 2)
 
     def test_calls_without_a_context(self):
         driver = f"import ctypes; d = ctypes.CDLL({LIBCUDA!r}); p = ctypes.c_void_p(); "

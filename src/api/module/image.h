@@ -47,8 +47,8 @@ CUresult mr_image_options_check(const struct mr_image_options *options) __attrib
  * CUDA_ERROR_INVALID_VALUE for an empty name, CUDA_ERROR_OUT_OF_MEMORY. */
 CUresult mr_image_read_file(const char *path, char **data, size_t *size) __attribute__((warn_unused_result));
 
-/* machine_code.c: warns, once, of machine code that a program made because its toolkit is newer than the driver says it
- * is. `size` is (size_t)-1 when unknown. Any thread. */
+/* machine_code.c: warns, once, of machine code without PTX, and says why if a program made it because its toolkit is
+ * newer than the driver says it is. `size` is (size_t)-1 when unknown. Any thread. */
 void mr_machine_code_tell(const void *image, size_t size);
 
 #endif

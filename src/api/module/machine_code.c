@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to tell a user whose program loads machine code for NVIDIA's chips.
+/* What to tell a user whose program loads machine code for NVIDIA's chips, alone and not in a fat binary: those are the
+ * runtime library's to tell of, which knows their file.
  *
  * Some programs make PTX for a driver that is as new as their toolkit, and machine code for an older one (Warp). These
  * can be helped: MILLRACE_DRIVER_VERSION. NVIDIA's assembler writes into what it makes which toolkit it belongs to. */
@@ -30,11 +31,10 @@ static size_t elf_bytes(const void *image, size_t size)
 }
 
 /* The toolkit that made the machine code, as CUDA_VERSION tells versions; 0: not known. */
-static int toolkit_of(const void *image, size_t size)
+static int toolkit_of(const void *image, size_t bytes)
 {
     static const char words[] = "Cuda compilation tools, release ";
-    size_t bytes = elf_bytes(image, size);
-    const char *found = bytes ? memmem(image, bytes, words, sizeof words - 1) : NULL;
+    const char *found = memmem(image, bytes, words, sizeof words - 1);
     if (!found)
         return 0;
     found += sizeof words - 1;
@@ -49,9 +49,17 @@ static int toolkit_of(const void *image, size_t size)
 void mr_machine_code_tell(const void *image, size_t size)
 {
     static _Atomic bool told;
-    int toolkit = toolkit_of(image, size), driver = mr_driver_version();
-    if (toolkit <= driver || toolkit / 1000 != driver / 1000 || atomic_exchange(&told, true))
+    size_t bytes = elf_bytes(image, size);
+    if (bytes == 0 || atomic_exchange(&told, true))
         return;
+    int toolkit = toolkit_of(image, bytes), driver = mr_driver_version();
+    if (toolkit <= driver || toolkit / 1000 != driver / 1000) {
+        mr_call_log(
+            MR_LOG_WARN,
+            "the image is machine code for NVIDIA's chips, and Millrace runs PTX: have the program load PTX, which "
+            "nvcc makes by -ptx or by -gencode arch=compute_80,code=compute_80");
+        return;
+    }
     mr_call_log(
         MR_LOG_WARN,
         "the image is machine code by CUDA %d.%d's tools, which can't run here; if the program makes it because "
