@@ -32,7 +32,7 @@ static LLVMValueRef float_source(struct cg *g, const struct mr_ptx_operand *oper
         return cg_source(g, operand, g->unit->f64);
     default: {
         LLVMValueRef value = cg_source(g, operand, g->unit->f32);
-        return flush ? cg_flush(g, value) : value;
+        return flush && !(cg_flush_known(g, operand) & CG_NUMBER_FLUSHED) ? cg_flush(g, value) : value;
     }
     }
 }
@@ -251,7 +251,7 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
         value = directed(inst->rounding) ? cg_rounded(g, "fptrunc", inst->rounding, cg_type(g, g->unit->f32), &value, 1)
                                          : LLVMBuildFPTrunc(g->b, value, cg_type(g, g->unit->f32), "");
     }
-    if (flush && to == MR_PTX_TYPE_F32)
+    if (flush && to == MR_PTX_TYPE_F32 && (from == MR_PTX_TYPE_F64 || from == MR_PTX_TYPE_BF16))
         value = cg_flush(g, value);
     if (flush && from == MR_PTX_TYPE_BF16)
         value = cg_nan_mended(g, value);

@@ -32,7 +32,7 @@ static LLVMValueRef operand(struct cg *g, const struct mr_ptx_inst *inst, unsign
                                                                                              : value;
 }
 
-/* A result that is not subnormal, or may be. */
+/* A result that is not subnormal, or may be; which ones aren't is in numbers/flush.c. */
 static void normal_result(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef value)
 {
     if (inst->flags & MR_PTX_FLAG_SAT)
@@ -139,6 +139,8 @@ static void emit_reciprocal(struct cg *g, const struct mr_ptx_inst *inst)
         inst->op == MR_PTX_OP_RSQRT ? LLVMBuildFDiv(g->b, one, a, "") : arithmetic(g, inst, "fdiv", LLVMFDiv, args, 2);
     if (halves)
         cg_write(g, &inst->operands[0], upper_half(g, cg_flush(g, r)));
+    else if (inst->op == MR_PTX_OP_RSQRT)
+        normal_result(g, inst, r);
     else
         result(g, inst, r);
 }
@@ -165,7 +167,7 @@ static void emit_min_max(struct cg *g, const struct mr_ptx_inst *inst)
     }
     if (sign)
         r = cg_cast_bits(g, LLVMBuildOr(g->b, cg_cast_bits(g, r, ints), sign, ""), type);
-    result(g, inst, r);
+    normal_result(g, inst, r);
 }
 
 static void emit_sign(struct cg *g, const struct mr_ptx_inst *inst)
@@ -174,9 +176,9 @@ static void emit_sign(struct cg *g, const struct mr_ptx_inst *inst)
     if (inst->op == MR_PTX_OP_COPYSIGN) /* the sign of a on the size of b */
         cg_write(g, &inst->operands[0], cg_binary(g, "llvm.copysign", operand(g, inst, 2), a));
     else if (inst->op == MR_PTX_OP_ABS)
-        result(g, inst, cg_unary(g, "llvm.fabs", a));
+        normal_result(g, inst, cg_unary(g, "llvm.fabs", a));
     else
-        result(g, inst, LLVMBuildFNeg(g->b, a, ""));
+        normal_result(g, inst, LLVMBuildFNeg(g->b, a, ""));
 }
 
 static void emit_test(struct cg *g, const struct mr_ptx_inst *inst)
@@ -213,8 +215,8 @@ static void emit_approximate(struct cg *g, const struct mr_ptx_inst *inst)
         r = cg_ex2(g, a);
         break;
     case MR_PTX_OP_LG2:
-        r = cg_lg2(g, a);
-        break;
+        normal_result(g, inst, cg_lg2(g, a));
+        return;
     default:
         r = cg_tanh(g, a);
         break;
@@ -257,7 +259,7 @@ bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst)
     }
     case MR_PTX_OP_SQRT: {
         LLVMValueRef a = operand(g, inst, 1);
-        result(g, inst, arithmetic(g, inst, "sqrt", LLVMFAdd, &a, 1));
+        normal_result(g, inst, arithmetic(g, inst, "sqrt", LLVMFAdd, &a, 1));
         return true;
     }
     case MR_PTX_OP_RCP:

@@ -5,8 +5,9 @@
  * it. Compilers write it on every instruction of a program that is built so (nvcc's -use_fast_math, Dr.Jit), where it
  * would be most of the work. So what can't be subnormal is left alone:
  *
- *   - a register that only ever gets flushed results, integers as floats, constants, and copies of such registers is
- *     *flushed*: as an operand it needs nothing;
+ *   - a register that only ever gets flushed results, integers and halves as floats, constants, bits that have no
+ *     fraction or an exponent, and copies of such registers is *flushed*: as an operand it needs nothing;
+ *   - the smaller or larger of flushed numbers, their sign changed, their root or logarithm is not subnormal;
  *   - a product of a flushed number with one of size 1 or more (or a NaN), a *large* register or constant, is zero or
  *     as large as that number;
  *   - a sum of any number, or of a product, with one of size 2^-76 or more is zero or larger than a subnormal number. A
@@ -26,6 +27,12 @@
 #define LEAST_ADDEND 0x1p-76
 #define TINY_CLASSES 0x26     /* of vfpclassps: subnormal numbers and zeros */
 #define TOWARDS_ZERO 11      /* of vmulps: and no exceptions */
+/* of the bits of an f32 */
+#define SIGN 0x80000000u
+#define EXPONENT 0x7f800000u
+#define EXPONENT_OF_1 0x3f800000u
+#define FRACTION 0x007fffffu
+#define FRACTION_BITS 23u
 
 /* ---- what is known of registers ---- */
 
@@ -70,6 +77,47 @@ static bool is_integer(unsigned type)
     return strchr("US", mr_ptx_type_class(type)) != NULL;
 }
 
+/* Of a conversion to f32. No integer and no half is subnormal there. */
+static unsigned known_of_converted(const struct mr_ptx_inst *inst)
+{
+    if (inst->type_count != 2)
+        return 0;
+    unsigned from = inst->type[1];
+    bool flushes = (inst->flags & MR_PTX_FLAG_FTZ) &&
+                   (from == MR_PTX_TYPE_F32 || from == MR_PTX_TYPE_F64 || from == MR_PTX_TYPE_BF16);
+    return flushes || from == MR_PTX_TYPE_F16 || is_integer(from) ? CG_NUMBER_FLUSHED : 0;
+}
+
+/* The constant among the operands of an instruction on bits; NULL if there is none. */
+static const struct mr_ptx_operand *constant_of(const struct mr_ptx_inst *inst)
+{
+    for (unsigned i = 1; i < inst->operand_count; i++)
+        if (inst->operands[i].kind == MR_PTX_OPERAND_IMM_INT)
+            return &inst->operands[i];
+    return NULL;
+}
+
+/* Of bits that a mask or a shift leaves: without a fraction it is no subnormal number, and neither with a bit of the
+ * exponent set. So programs make powers of two, and take numbers apart. */
+static unsigned known_of_pattern(const struct mr_ptx_inst *inst, const uint8_t *known)
+{
+    const struct mr_ptx_operand *constant = constant_of(inst), *other;
+    if (!constant)
+        return 0;
+    uint32_t bits = (uint32_t)constant->value;
+    switch (inst->op) {
+    case MR_PTX_OP_SHL:
+        return constant == &inst->operands[2] && bits >= FRACTION_BITS ? CG_NUMBER_FLUSHED : 0;
+    case MR_PTX_OP_AND:
+        other = constant == &inst->operands[1] ? &inst->operands[2] : &inst->operands[1];
+        if (bits == ~SIGN)
+            return known_of_source(other, known);
+        return bits & FRACTION ? 0 : CG_NUMBER_FLUSHED;
+    default: /* or */
+        return (bits & EXPONENT ? CG_NUMBER_FLUSHED : 0) | ((bits & EXPONENT) >= EXPONENT_OF_1 ? CG_NUMBER_LARGE : 0);
+    }
+}
+
 /* Of what an instruction writes to its first operand. */
 static unsigned known_of_result(const struct mr_ptx_inst *inst, const uint8_t *known)
 {
@@ -82,7 +130,11 @@ static unsigned known_of_result(const struct mr_ptx_inst *inst, const uint8_t *k
     case MR_PTX_OP_ABS:
         return flushes ? CG_NUMBER_FLUSHED : 0;
     case MR_PTX_OP_CVT:
-        return inst->type[0] == MR_PTX_TYPE_F32 && is_integer(inst->type[1]) ? CG_NUMBER_FLUSHED : 0;
+        return inst->type[0] == MR_PTX_TYPE_F32 ? known_of_converted(inst) : 0;
+    case MR_PTX_OP_SHL:
+    case MR_PTX_OP_AND:
+    case MR_PTX_OP_OR:
+        return known_of_pattern(inst, known);
     case MR_PTX_OP_MOV:
         return known_of_source(&inst->operands[1], known);
     case MR_PTX_OP_SELP:

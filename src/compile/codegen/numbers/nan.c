@@ -189,6 +189,9 @@ bool cg_nan_looks(const struct cg *g, const struct mr_ptx_inst *inst)
         return false;
     if (inst->op == MR_PTX_OP_CVT && strchr("US", mr_ptx_type_class(inst->type[0])))
         return false;
+    /* Saturated, any NaN gives 0. */
+    if (inst->op == MR_PTX_OP_CVT && inst->type[0] == MR_PTX_TYPE_F32 && (inst->flags & MR_PTX_FLAG_SAT))
+        return false;
     return !is_copy(inst) || inst->operands[0].kind != MR_PTX_OPERAND_REG || !g->regs.loose[inst->operands[0].reg];
 }
 

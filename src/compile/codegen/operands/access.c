@@ -15,7 +15,8 @@
  *   anything else              a gather or scatter, or a loop over the lanes
  *                              where the processor has none of that width;
  *                              in global memory only if the addresses turn out
- *                              not to step by the access's size
+ *                              neither to step by the access's size nor, for a
+ *                              load, to be the same for all lanes
  *
  * A stepping address that was widened from 32 bits steps only if no lane
  * overflowed on the way; that is tested when the code runs, and the other way
@@ -102,6 +103,28 @@ static bool may_be_contiguous(const struct cg *g, const struct cg_access *a)
 {
     return cg_is_far(a->inst) && a->address.c.kind == MR_CLASS_VARYING && g->flow.rows == 1 && !g->flow.dispatched &&
            !g->unit->request->hurry;
+}
+
+/* One place for all lanes, if that turns out so: kernels find an element's row by a division, and read what belongs to
+ * the row (a broadcast, a softmax). The first lane has to run, since its address is the one that is read. */
+static void load_one_place(struct cg *g, struct cg_access *a)
+{
+    LLVMTypeRef mask = g->unit->mask;
+    LLVMValueRef addresses = cg_address_vector(g, &a->address);
+    LLVMValueRef first = LLVMBuildExtractElement(g->b, addresses, LLVMConstInt(g->unit->i32, 0, false), "");
+    LLVMValueRef strays =
+        LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, addresses, cg_splat(g, first), ""), g->now.exec_vector, "");
+    LLVMValueRef idle = LLVMBuildAnd(g->b, LLVMBuildNot(g->b, g->now.exec, ""), LLVMConstInt(mask, 1, false), "");
+    LLVMValueRef other_ways = LLVMBuildOr(g->b, LLVMBuildBitCast(g->b, strays, mask, ""), idle, "");
+    LLVMBasicBlockRef fast = cg_new_block(g, "same"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, other_ways, LLVMConstInt(mask, 0, false), ""), fast, slow);
+    LLVMPositionBuilderAtEnd(g->b, fast);
+    struct cg_access other = *a;
+    a->address = (struct cg_address){.c = {.kind = MR_CLASS_UNIFORM}, .base = {first}};
+    cg_load_uniform(g, a);
+    for (unsigned i = 0; i < a->count; i++)
+        a->values[i] = cg_splat(g, a->values[i]);
+    join_ways(g, a, &other, true, cg_load_scattered, slow, on);
 }
 
 static void tested_way(struct cg *g, struct cg_access *a, bool is_load, cg_access_way *contiguous,
@@ -221,7 +244,7 @@ void cg_access_load(struct cg *g, struct cg_access *a)
     } else if (a->address.c.kind == MR_CLASS_AFFINE && !a->address.c.stride && !a->address.c.wrap)
         cg_load_by_row(g, a);
     else if (may_be_contiguous(g, a))
-        tested_way(g, a, true, load_contiguous, cg_load_scattered);
+        tested_way(g, a, true, load_contiguous, load_one_place);
     else
         cg_load_scattered(g, a);
 }
