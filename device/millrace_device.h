@@ -371,8 +371,9 @@ __attribute__((device, unused)) inline void operator delete[](void *pointer, siz
 #include "include/millrace_library_types.h"
 #define __LIBRARY_TYPES_H__
 #define __DEVICE_TYPES_H__
-/* CUB has this for hosts alone, and names it in a template that nobody makes an instance of; NVIDIA's compiler looks for it when one is made, clang at once. */
-namespace cub { __attribute__((host)) cudaError_t SyncStream(cudaStream_t stream); }
+/* CUB has this for hosts alone, and names it in a template that nobody makes an instance of; NVIDIA's compiler looks for it when one is made, clang at once.
+ * Older versions define it for both sides: beside a template they may. */
+namespace cub { template <class T> __attribute__((host)) cudaError_t SyncStream(T stream); }
 #endif
 extern "C" __attribute__((device, noreturn)) void __assertfail(const char *message, const char *file, unsigned int line,
     const char *function, size_t character_size);

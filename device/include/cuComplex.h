@@ -15,10 +15,15 @@ typedef double2 cuDoubleComplex;
 
 #ifdef __CUDA__
 #define MR_EITHER static __attribute__((host, device, always_inline, unused)) inline
-#define MR_ON_HOST static __attribute__((host, unused)) inline
 #else
 #define MR_EITHER static __inline__ __attribute__((unused))
-#define MR_ON_HOST MR_EITHER
+#endif
+#ifdef __CUDACC_RTC__ /* where -default-device makes a host's function one for both sides */
+#define MR_ON_HOST(function)
+#elif defined __CUDA__
+#define MR_ON_HOST(function) static __attribute__((host, unused)) inline function
+#else
+#define MR_ON_HOST(function) MR_EITHER function
 #endif
 
 #define MR_COMPLEX(type, real, f, letter)                                                                                   \
@@ -43,7 +48,7 @@ typedef double2 cuDoubleComplex;
         real ratio = y.x / y.y, whole = y.x * ratio + y.y;                                                                  \
         return make_##type((x.x * ratio + x.y) / whole, (x.y * ratio - x.x) / whole);                                       \
     }                                                                                                                       \
-    MR_ON_HOST real cuCabs##f(type x) { return __builtin_hypot##letter(x.x, x.y); }
+    MR_ON_HOST(real cuCabs##f(type x) { return __builtin_hypot##letter(x.x, x.y); })
 MR_COMPLEX(cuFloatComplex, float, f, f)
 MR_COMPLEX(cuDoubleComplex, double, , )
 #undef MR_COMPLEX

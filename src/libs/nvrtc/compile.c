@@ -120,6 +120,25 @@ static bool source_folder(const struct _nvrtcProgram *program, const struct mr_o
     return false;
 }
 
+/* A program with Jitify inside hands along headers of the C++ library, written for kernels, as the log tells it that
+ * they are missing. NVIDIA's library finds none on the host. Sources that are compiled here without Jitify may use the
+ * host's, but the two do not go together. So a program with Jitify's first header finds those of device/alone only. */
+static void add_system_words(const struct _nvrtcProgram *program, const char *device, struct mr_words *words)
+{
+    struct mr_text path = {.data = NULL};
+    bool jitify = false;
+    for (size_t i = 0; i < program->header_count; i++)
+        jitify |= strcmp(program->headers[i].name, "jitify_preinclude.h") == 0;
+    if (!jitify)
+        return;
+    mr_text_format(&path, "%s/alone", device);
+    mr_words_add(words, "-nostdinc", "");
+    mr_words_add(words, "-nostdinc++", "");
+    mr_words_add(words, "-isystem", mr_text_chars(&path));
+    words->failed = words->failed || path.failed;
+    mr_text_clear(&path);
+}
+
 static void compiler_words(const struct _nvrtcProgram *program, const struct mr_options *options, const char *device,
                            struct mr_words *words)
 {
@@ -148,6 +167,7 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         mr_words_add(words, fixed[i], "");
     mr_words_add(words, "-std=", options->standard);
     mr_ptx_arch_clang_words(options->capability, options->suffix, words);
+    add_system_words(program, device, words);
     struct mr_text path = {.data = NULL};
     mr_text_format(&path, "%s/millrace_device.h", device);
     mr_words_add(words, "-include", mr_text_chars(&path));
@@ -173,16 +193,14 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
  * found, and then compile again. */
 static void add_message(struct mr_text *log, const char *line, size_t whole)
 {
-    static const char begin[] = ": fatal error: '", end[] = "' file not found";
-    const char *at = memmem(line, whole, begin, sizeof begin - 1);
-    const char *last = at ? memmem(at, whole - (size_t)(at - line), end, sizeof end - 1) : NULL;
-    if (!last) {
+    size_t place, length;
+    const char *name = mr_prepare_missing_name(line, whole, &place, &length);
+    if (!name) {
         mr_text_add(log, line, whole);
         return;
     }
-    mr_text_add(log, line, (size_t)(at - line));
-    at += sizeof begin - 1;
-    mr_text_format(log, ": catastrophic error: cannot open source file \"%.*s\"\n", (int)(last - at), at);
+    mr_text_add(log, line, place);
+    mr_text_format(log, ": catastrophic error: cannot open source file \"%.*s\"\n", (int)length, name);
 }
 
 /* The compiler's messages as NVRTC's log: its closing count of errors is replaced by one that names the program. */

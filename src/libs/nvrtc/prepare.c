@@ -143,10 +143,34 @@ static void drop_own_lines(struct mr_text *messages)
     }
 }
 
+/* clang ends there, unless there is a header of nearly that name: it then names that one and goes on with it. */
+const char *mr_prepare_missing_name(const char *line, size_t size, size_t *place, size_t *length)
+{
+    static const char *const begins[] = {": fatal error: '", ": error: '"};
+    static const char end[] = "' file not found";
+    const char *last = memmem(line, size, end, sizeof end - 1);
+    for (size_t i = 0; last && i < sizeof begins / sizeof *begins; i++) {
+        const char *at = memmem(line, (size_t)(last - line), begins[i], strlen(begins[i]));
+        if (!at)
+            continue;
+        const char *name = at + strlen(begins[i]);
+        *place = (size_t)(at - line);
+        *length = (size_t)(last - name);
+        return name;
+    }
+    return NULL;
+}
+
 bool mr_prepare_header_missing(const struct mr_text *messages)
 {
-    const char *at = strstr(mr_text_chars(messages), ": fatal error: '");
-    return at && strstr(at, "' file not found\n");
+    size_t place, length;
+    for (const char *at = mr_text_chars(messages); *at;) {
+        size_t line = strcspn(at, "\n");
+        if (mr_prepare_missing_name(at, line, &place, &length))
+            return true;
+        at += line + (at[line] == '\n');
+    }
+    return false;
 }
 
 enum mr_run_status mr_prepare_run_preprocessor(struct mr_run *run, const struct mr_words *words)

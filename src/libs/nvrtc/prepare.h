@@ -23,7 +23,12 @@ void mr_prepare_last_words(struct mr_words *words);
 bool mr_prepare_precompiled(const struct mr_words *words, const char *device, struct mr_words *faster,
                             char path[PATH_MAX]);
 
-/* Whether these messages end at a header that was not found: then another way of running the compiler says the same. */
+/* The name in a line of clang's that tells of a header that was not found, of *length characters, and how many stand
+ * before the message; NULL: the line is another. */
+const char *mr_prepare_missing_name(const char *line, size_t size, size_t *place, size_t *length);
+
+/* Whether these messages tell of a header that was not found: then another way of running the compiler says the same.
+ */
 bool mr_prepare_header_missing(const struct mr_text *messages);
 
 /* Only preprocesses run->input; `words` are those without the last. What comes out is thrown away, the messages are
