@@ -99,7 +99,37 @@ static struct mr_class bits_class(const struct mr_flow *flow, const struct mr_pt
     return mr_class_aligned(steps.stride, steps.ones | other.ones);
 }
 
-/* Sums and products of 32 bits that leave the lane's bits what they are. */
+static uint32_t low_zeros(uint32_t ones)
+{
+    return ones ? (uint32_t)__builtin_ctz(ones) : 32;
+}
+
+/* Bits that may be set in a number of which these low ones are not, and which is at most `most`. In a loop a number
+ * grows with each round of the search for classes, so there are few sizes. */
+static uint32_t ones_of(uint32_t zeros, uint64_t most)
+{
+    static const uint32_t sizes[] = {0, 0x3ff, 0xffff, 0xffffff, INT32_MAX};
+    uint32_t ones = UINT32_MAX;
+    for (unsigned i = sizeof sizes / sizeof *sizes; i-- > 0;)
+        if (most <= sizes[i])
+            ones = sizes[i];
+    return zeros < 32 ? ones & UINT32_MAX << zeros : 0;
+}
+
+/* Bits that may be set in a sum of numbers of which these may be. */
+static uint32_t ones_of_sum(uint32_t a, uint32_t b)
+{
+    return a && b ? ones_of(low_zeros(a | b), (uint64_t)a + b) : a | b;
+}
+
+/* And in a difference, which may be negative if anything is taken away. */
+static uint32_t ones_of_difference(uint32_t a, uint32_t b)
+{
+    return b ? ones_of(low_zeros(a | b), UINT64_MAX) : a;
+}
+
+/* Sums and products of 32 bits that leave the lane's bits what they are. A signed number that is divided by a power of
+ * two begins with such a sum: what is added is made of the sign, which a thread's number has not. */
 static struct mr_class sum_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst, unsigned bits)
 {
     struct mr_class a = mr_class_of_operand(flow, &inst->operands[1]),
@@ -110,7 +140,10 @@ static struct mr_class sum_class(const struct mr_flow *flow, const struct mr_ptx
                  !sum.wrap &&
                  ((a.kind == MR_CLASS_UNIFORM && !(a.ones & mr_class_bits_up_to_lanes(steps))) ||
                   (b.kind == MR_CLASS_UNIFORM && !(b.ones & mr_class_bits_up_to_lanes(steps))));
-    return keeps ? mr_class_aligned(sum.stride, UINT32_MAX & ~mr_class_lane_bits(sum)) : sum;
+    if (!keeps)
+        return sum;
+    uint32_t ones = inst->op == MR_PTX_OP_ADD ? ones_of_sum(a.ones, b.ones) : ones_of_difference(a.ones, b.ones);
+    return mr_class_aligned(sum.stride, ones & ~mr_class_lane_bits(sum));
 }
 
 static struct mr_class shifted_class(const struct mr_flow *flow, struct mr_class a, unsigned by, unsigned bits)
@@ -245,11 +278,6 @@ static bool compares_warps(const struct mr_flow *flow, const struct mr_ptx_inst 
     }
 }
 
-static uint32_t low_zeros(uint32_t ones)
-{
-    return ones ? (uint32_t)__builtin_ctz(ones) : 31;
-}
-
 /* What is known of a result that is the same for all lanes, its operands being so. */
 static struct mr_class uniform_result(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
@@ -259,7 +287,7 @@ static struct mr_class uniform_result(const struct mr_flow *flow, const struct m
         return mr_class_uniform;
     uint32_t a = mr_class_of_operand(flow, &operands[1]).ones,
              b = inst->operand_count > 2 ? mr_class_of_operand(flow, &operands[2]).ones : 0, mask;
-    unsigned down, zeros = low_zeros(a);
+    unsigned down;
     switch (inst->op) {
     case MR_PTX_OP_MOV:
         return operands[1].kind == MR_PTX_OPERAND_VECTOR ? mr_class_uniform : mr_class_uniform_of(a);
@@ -269,8 +297,9 @@ static struct mr_class uniform_result(const struct mr_flow *flow, const struct m
     case MR_PTX_OP_XOR:
         return mr_class_uniform_of(a | b);
     case MR_PTX_OP_ADD:
+        return mr_class_uniform_of(ones_of_sum(a, b));
     case MR_PTX_OP_SUB:
-        return mr_class_uniform_of(UINT32_MAX << (zeros < low_zeros(b) ? zeros : low_zeros(b)));
+        return mr_class_uniform_of(ones_of_difference(a, b));
     case MR_PTX_OP_SHL:
         return operands[2].kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)operands[2].value < 32
                    ? mr_class_uniform_of(a << operands[2].value)
@@ -279,8 +308,7 @@ static struct mr_class uniform_result(const struct mr_flow *flow, const struct m
     case MR_PTX_OP_BFE:
         return field_of(flow, inst, &mask, &down) ? mr_class_uniform_of((a & mask) >> down) : mr_class_uniform;
     case MR_PTX_OP_MUL:
-        zeros += low_zeros(b);
-        return inst->mode == MR_PTX_MODE_LO ? mr_class_uniform_of(zeros < 32 ? UINT32_MAX << zeros : 0)
+        return inst->mode == MR_PTX_MODE_LO ? mr_class_uniform_of(ones_of(low_zeros(a) + low_zeros(b), (uint64_t)a * b))
                                             : mr_class_uniform;
     default:
         return mr_class_uniform;
