@@ -53,6 +53,7 @@ bool mr_flow_build(struct mr_flow *flow, const struct mr_ptx_function *func, con
     if (!mr_flow_order(flow) || !mr_flow_liveness(flow) || !mr_flow_waits(flow) || !mr_flow_steady(flow) ||
         !mr_flow_grids(flow))
         goto failed;
+    mr_flow_rounds(flow);
     struct demotion demotion = {.flow = flow, .changed = true};
     while (demotion.changed) {
         demotion.changed = false;

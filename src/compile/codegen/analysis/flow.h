@@ -159,6 +159,7 @@ struct mr_flow_loop {
     bool waits; /* may wait for other threads */
     bool may_wait; /* ends by what it loads, plainly or not */
     bool steady;   /* waits, in no loop that does, and what it stores is no progress: steady.c */
+    uint64_t rounds; /* about how many it has, if it counts up by a constant to a constant; 0: not known */
 };
 
 /* What the passes must know about a callee. */
@@ -272,6 +273,9 @@ int mr_flow_idles(const struct mr_flow *flow, const struct mr_flow_loop *loop) _
 bool mr_flow_steady(struct mr_flow *flow) __attribute__((warn_unused_result));
 /* Whether the block stands in such a loop. */
 bool mr_flow_stores_steadily(const struct mr_flow *flow, uint32_t block);
+
+/* rounds.c: finds each loop's `rounds`; after mr_flow_order. */
+void mr_flow_rounds(struct mr_flow *flow);
 
 /* Whether a loop is one of lanes that wait at a barrier by themselves (MR_PTX_MODE_TEST). */
 bool mr_flow_tests_barrier(const struct mr_flow *flow, uint32_t loop);

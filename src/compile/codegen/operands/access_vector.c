@@ -69,7 +69,8 @@ void cg_load_whole(struct cg *g, struct cg_access *a)
  * warps, which read what lies between, have their turn only when this one is done. A wrong guess costs a few
  * instructions and doesn't fault. The memory is asked for in the cache's second level: strides are powers of two more
  * often than not, and eight rounds of such a stride are all that one place of the first level holds. Where warps take
- * turns at barriers in the loop, the next round is far enough, and the first level near enough. */
+ * turns at barriers in the loop, the next round is far enough, and the first level near enough. A loop of so few rounds
+ * that it would be over (the rows of a tile) asks for what lies behind what it reads: the next block's tile does. */
 #define PREFETCH_ROUNDS 8
 enum { TO_SECOND_LEVEL = 2, TO_FIRST_LEVEL = 3 }; /* LLVM's locality */
 
@@ -127,6 +128,12 @@ void cg_load_prefetch(struct cg *g, const struct cg_access *a)
     bool turns = cg_regions_turns_in_loop(g);
     if ((g->flow.rows > 1 && !turns) || !cg_is_far(a->inst) || g->flow.dispatched || (g->regions && g->launch.several))
         return; /* (where the warps of several blocks take turns, they read what lies side by side) */
+    uint64_t rounds = turns ? 0 : g->flow.loops[g->flow.blocks[g->now.at].loop].rounds;
+    if (rounds && rounds <= PREFETCH_ROUNDS) {
+        uint64_t piece = (uint64_t)cg_row_lanes(g) * a->bytes * a->count;
+        fetch_ahead(g, a, LLVMConstInt(i64, piece, false), TO_SECOND_LEVEL);
+        return;
+    }
     LLVMValueRef slot = cg_regions_step(g), here = a->address.base[0];
     if (!slot && turns)
         return;
