@@ -271,10 +271,11 @@ static void attribute(cudnnBackendDescriptor_t of, cudnnBackendAttributeName_t n
     CHECK(cudnnBackendSetAttribute(of, name, kind, sizeof value / (kind == CUDNN_TYPE_INT64 ? 8 : sizeof value), &value));
 }
 
-static cudnnBackendDescriptor_t graph_tensor(int64_t number)
+static cudnnBackendDescriptor_t graph_tensor(int64_t number, bool is_virtual = false)
 {
     cudnnBackendDescriptor_t made = described(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     int64_t dimensions[3] = {1, SIDE, SIDE}, strides[3] = {COUNT, SIDE, 1}, alignment = 16;
+    attribute(made, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, is_virtual);
     attribute(made, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
     attribute(made, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, dimensions);
     attribute(made, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, strides);
@@ -284,12 +285,8 @@ static cudnnBackendDescriptor_t graph_tensor(int64_t number)
     return made;
 }
 
-static void network_graph()
+static cudnnBackendDescriptor_t relu_operation(cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t y)
 {
-    cudnnHandle_t handle;
-    CHECK(cudnnCreate(&handle));
-    CHECK(cudnnSetStream(handle, one));
-    cudnnBackendDescriptor_t x = graph_tensor(1), y = graph_tensor(2);
     cudnnBackendDescriptor_t relu = described(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
     attribute(relu, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, CUDNN_POINTWISE_RELU_FWD);
     attribute(relu, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
@@ -299,9 +296,29 @@ static void network_graph()
     attribute(operation, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, x);
     attribute(operation, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, y);
     CHECK(cudnnBackendFinalize(operation));
+    return operation;
+}
+
+static cudnnBackendDescriptor_t product_operation(cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t y, cudnnBackendDescriptor_t z)
+{
+    cudnnBackendDescriptor_t product = described(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
+    attribute(product, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
+    CHECK(cudnnBackendFinalize(product));
+    cudnnBackendDescriptor_t operation = described(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
+    attribute(operation, CUDNN_ATTR_OPERATION_MATMUL_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, product);
+    attribute(operation, CUDNN_ATTR_OPERATION_MATMUL_ADESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, x);
+    attribute(operation, CUDNN_ATTR_OPERATION_MATMUL_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, y);
+    attribute(operation, CUDNN_ATTR_OPERATION_MATMUL_CDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, z);
+    CHECK(cudnnBackendFinalize(operation));
+    return operation;
+}
+
+/* In stream one. Tensors 1, 2 and 3 are a, b and c. */
+static void run_graph(cudnnHandle_t handle, cudnnBackendDescriptor_t *operations, int count)
+{
     cudnnBackendDescriptor_t graph = described(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     attribute(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, handle);
-    attribute(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, operation);
+    CHECK(cudnnBackendSetAttribute(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, operations));
     CHECK(cudnnBackendFinalize(graph));
     cudnnBackendDescriptor_t engine = described(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     int64_t first = 0;
@@ -316,15 +333,37 @@ static void network_graph()
     attribute(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_TYPE_BACKEND_DESCRIPTOR, choice);
     CHECK(cudnnBackendFinalize(plan));
     cudnnBackendDescriptor_t pack = described(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    void *pointers[2] = {a, b}, *space = nullptr;
-    int64_t numbers[2] = {1, 2};
-    CHECK(cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 2, pointers));
-    CHECK(cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 2, numbers));
+    void *pointers[3] = {a, b, c}, *space = nullptr;
+    int64_t numbers[3] = {1, 2, 3};
+    CHECK(cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, pointers));
+    CHECK(cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, numbers));
     attribute(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, space);
     CHECK(cudnnBackendFinalize(pack));
     CHECK(cudnnBackendExecute(handle, plan, pack));
+}
+
+static void network_graph()
+{
+    cudnnHandle_t handle;
+    CHECK(cudnnCreate(&handle));
+    CHECK(cudnnSetStream(handle, one));
+    cudnnBackendDescriptor_t operation = relu_operation(graph_tensor(1), graph_tensor(2));
+    run_graph(handle, &operation, 1);
     cross();
     fill<<<SIDE, SIDE, 0, two>>>(a, 1);
+}
+
+/* What is between the two operations lies in memory of the library's own. */
+static void network_products()
+{
+    cudnnHandle_t handle;
+    CHECK(cudnnCreate(&handle));
+    CHECK(cudnnSetStream(handle, one));
+    cudnnBackendDescriptor_t x = graph_tensor(1), y = graph_tensor(2), between = graph_tensor(7, true), z = graph_tensor(3);
+    cudnnBackendDescriptor_t operations[] = {product_operation(x, y, between), relu_operation(between, z)};
+    run_graph(handle, operations, 2);
+    cross();
+    fill<<<SIDE, SIDE, 0, two>>>(c, 1);
 }
 
 /* A collective operation. */
@@ -430,7 +469,7 @@ int main(int count, char **words)
     static const one_case cases[] = {{"product", product}, {"own_stream", own_stream}, {"halves", halves},           {"triangle", triangle}, {"scalar", scalar},
                  {"transform", transform}, {"numbers", numbers},         {"light", light},       {"captured", captured},
                  {"by_pointers", by_pointers}, {"banded", banded}, {"coloured", coloured}, {"sparse", sparse}, {"scattered", scattered}, {"added", added},
-                 {"cholesky", cholesky}, {"workspace", workspace}, {"blocks", blocks}, {"network", network}, {"network_graph", network_graph}, {"all_reduce", all_reduce}, {"unknown_end", unknown_end}, {"beyond", beyond},     {"unwritten", unwritten}};
+                 {"cholesky", cholesky}, {"workspace", workspace}, {"blocks", blocks}, {"network", network}, {"network_graph", network_graph}, {"network_products", network_products}, {"all_reduce", all_reduce}, {"unknown_end", unknown_end}, {"beyond", beyond},     {"unwritten", unwritten}};
     mended = count > 2;
     for (float **memory : {&a, &b, &c}) {
         CHECK(cudaMalloc(memory, COUNT * sizeof(float)));

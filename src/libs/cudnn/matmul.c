@@ -185,7 +185,6 @@ cudnnStatus_t mr_operation_matmul(struct mr_going *going, const struct mr_descri
         p.b.at = right_at + ra * (int64_t)mr_dnn_size(right->type);
         p.c.at = (char *)c_at + ca * (int64_t)mr_dnn_size(c.type);
         p.d = p.c;
-        mr_product_tell(&p);
         MR_STEP(mr_going_submit(going, mr_product_parts(&p), mr_product_run, &p, sizeof p));
     }
     return CUDNN_STATUS_SUCCESS;
