@@ -5,8 +5,10 @@
 #include <cuda_runtime.h>
 #include <sys/wait.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "cases.h"
@@ -759,6 +761,50 @@ static void set_back_in_graph()
     }
 }
 
+/* A host function tells the program, while it runs, that what is before it is done. */
+static std::atomic<bool> has_begun, may_end;
+
+static void wait_for(std::atomic<bool> &flag)
+{
+    while (!flag)
+        sched_yield();
+}
+
+static void begin_and_wait(void *)
+{
+    has_begun = true;
+    wait_for(may_end);
+}
+
+static void told_inside()
+{
+    if (!mended)
+        waits_never<<<1, COUNT, 0, two>>>(b, a);
+    fill<<<1, COUNT, 0, one>>>(a, 1);
+    CHECK(cudaLaunchHostFunc(one, begin_and_wait, nullptr));
+    wait_for(has_begun);
+    if (mended)
+        waits_never<<<1, COUNT, 0, two>>>(b, a);
+    may_end = true;
+}
+
+/* The same in a graph. */
+static void told_inside_graph()
+{
+    CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+    fill<<<1, COUNT, 0, one>>>(a, 1);
+    CHECK(cudaLaunchHostFunc(one, begin_and_wait, nullptr));
+    CHECK(cudaStreamEndCapture(one, &captured));
+    CHECK(cudaGraphInstantiate(&exec, captured, 0));
+    if (!mended)
+        waits_never<<<1, COUNT, 0, two>>>(b, a);
+    CHECK(cudaGraphLaunch(exec, one));
+    wait_for(has_begun);
+    if (mended)
+        waits_never<<<1, COUNT, 0, two>>>(b, a);
+    may_end = true;
+}
+
 int main(int count, char **words)
 {
     static const one_case cases[] = {{"set_back_by_value", set_back_by_value}, {"set_back_by_fill", set_back_by_fill},
@@ -772,7 +818,8 @@ int main(int count, char **words)
                  {"graph_updated", graph_updated}, {"graph_event_set", graph_event_set}, {"value_of_kernel", value_of_kernel}, {"value_of_host", value_of_host}, {"value_chain", value_chain}, {"exported_here", exported_here}, {"imports_twice", imports_twice},
                  {"imports_and_frees", imports_and_frees}, {"imported_twice", imported_twice}, {"imported_and_freed", imported_and_freed}, {"imported_again", imported_again},
                  {"memory_exported_here", memory_exported_here}, {"imports_memory_twice", imports_memory_twice}, {"memory_imported_twice", memory_imported_twice},
-                 {"imports_two_memories", imports_two_memories}, {"two_memories", two_memories}};
+                 {"imports_two_memories", imports_two_memories}, {"two_memories", two_memories},
+                 {"told_inside", told_inside}, {"told_inside_graph", told_inside_graph}};
     mended = count > 2 && std::strcmp(words[2], "mended") == 0;
     handle_text = count > 3 ? words[3] : nullptr;
     CHECK(cudaMalloc(&a, COUNT * sizeof(int)));

@@ -627,8 +627,12 @@ static void host_functions_tell_the_host(void **state)
     leave(CUDA_SUCCESS);
     struct mr_observed_work work = last;
     assert_false(obs_comes_after(launch(other), a));
-    obs_order_end(&work);
+    obs_order_function_begins(function);
     struct obs_operation *b = launch(other);
+    assert_true(obs_comes_after(b, a));
+    assert_false(obs_comes_after(b, function));
+    obs_order_end(&work);
+    b = launch(other);
     assert_true(obs_comes_after(b, a));
     assert_true(obs_comes_after(b, function));
 }

@@ -51,6 +51,8 @@ CASES = {
     "memory_exported_here": [("waits_never", "reads", "fill", "writes", "make stream")],
     "memory_imported_twice": [("waits_never", "reads", "fill", "writes", "make stream")],
     "two_memories": [],
+    "told_inside": [("fill", "writes", "waits_never", "reads", "make stream")],
+    "told_inside_graph": [("fill", "writes", "waits_never", "reads", "make stream")],
 }
 # The same of programs in which the host waits for a word in memory. It is seen in code that was compiled for it.
 TALKS = {

@@ -351,8 +351,10 @@ void obs_order_function_begins(const struct obs_operation *function)
     struct obs_point point = {.before = {function->before[0], function->before[1]},
                               .timeline = function->timeline,
                               .tick = atomic_load(&((struct obs_operation *)function)->tick)};
-    if (!obs_lanes_apart)
+    if (!obs_lanes_apart && obs_order_strict)
         return;
+    if (!obs_lanes_apart)
+        point.tick--; /* what is before it on its timeline */
     obs_order_lock();
     obs_order_known(&point, OBS_EDGES_DOCUMENTED);
     obs_order_unlock();

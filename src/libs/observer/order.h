@@ -30,8 +30,9 @@ struct obs_lane *obs_lane_here(void);
  * learn it by obs_order_known. Lanes are apart. */
 void obs_order_release(struct obs_point *point);
 
-/* A host function begins on this thread: its lane knows what the function comes after, and the function. Nothing unless
- * lanes are apart. */
+/* A host function begins on this thread: its lane knows what the function comes after, and the function. If there is
+ * one lane for all, that knows what the function comes after: it may tell the program's threads while it runs. Nothing
+ * of that with obs_order_strict. */
 void obs_order_function_begins(const struct obs_operation *function);
 
 /* What a call has queued into a stream: a new operation behind all that the stream has, and behind what the
