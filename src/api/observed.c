@@ -15,6 +15,7 @@
 #include "kernel/heap.h"
 #include "memory/allocation.h"
 #include "module/array.h"
+#include "module/module.h"
 #include "object/context.h"
 #include "observe/attach.h"
 #include "observe/place.h"
@@ -70,6 +71,49 @@ static bool array_of(uint64_t handle, bool mipmap, uintptr_t *first, size_t *siz
     return there;
 }
 
+struct parts {
+    struct mr_observed_part *at;
+    size_t room, count;
+};
+
+static void add_part(struct parts *parts, const struct mr_module *module, uintptr_t first, size_t size)
+{
+    if (parts->count < parts->room)
+        parts->at[parts->count] =
+            (struct mr_observed_part){module->number, mr_object_handle(module->context), first, size};
+    parts->count++;
+}
+
+static void add_module(struct parts *parts, const struct mr_module *module)
+{
+    add_part(parts, module, 0, 0);
+    for (size_t i = 0; i < module->symbol_count; i++) {
+        const struct mr_symbol *symbol = mr_program_symbol(module->program, i);
+        if (symbol->what == MR_SYMBOL_VARIABLE && symbol->size && module->symbols[i])
+            add_part(parts, module, module->symbols[i], symbol->size);
+    }
+}
+
+static size_t parts_of(uint64_t handle, bool library, struct mr_observed_part *out, size_t room)
+{
+    struct parts parts = {out, room, 0};
+    void *object = mr_object_acquire((void *)(uintptr_t)handle, library ? MR_KIND_LIBRARY : MR_KIND_MODULE);
+    if (!object)
+        return 0;
+    if (library) {
+        struct mr_library *all = object;
+        mr_lock_take(&all->lock);
+        for (size_t i = 0; i < all->module_room; i++)
+            if (all->modules[i])
+                add_module(&parts, all->modules[i]);
+        mr_lock_drop(&all->lock);
+    } else if (!((struct mr_module *)object)->library) {
+        add_module(&parts, object);
+    }
+    mr_object_drop(object);
+    return parts.count;
+}
+
 static enum mr_observed_memory_kind kind_at(uintptr_t address, int *device)
 {
     struct mr_allocation found;
@@ -112,6 +156,7 @@ static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
                                                  .function = find_function,
                                                  .memory = memory_at,
                                                  .array = array_of,
+                                                 .parts = parts_of,
                                                  .kind = kind_at,
                                                  .stream = stream_number};
 

@@ -33,6 +33,7 @@ void mr_tell_describe_launch(const struct mr_launch *launch, struct mr_observed_
     out->kind = MR_OBSERVED_KERNEL;
     out->grid = launch->id;
     out->kernel = mr_observe_name(launch->code->name);
+    out->module = mr_launch_module(launch);
     out->shared_static = launch->code->uses.shared;
     out->shared_dynamic = launch->dynamic_shared;
     out->registers = launch->code->uses.registers;

@@ -65,6 +65,11 @@ struct mr_launch *mr_launch_copy(const struct mr_launch *launch)
     return copy;
 }
 
+uint64_t mr_launch_module(const struct mr_launch *launch)
+{
+    return launch->module ? launch->module->number : 0;
+}
+
 void mr_launch_free(struct mr_launch *launch)
 {
     if (!launch)

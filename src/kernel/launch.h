@@ -33,6 +33,7 @@ struct mr_launch {
  * per-thread cache: cheap. */
 struct mr_launch *mr_launch_new(size_t param_bytes) __attribute__((warn_unused_result));
 void mr_launch_free(struct mr_launch *launch);   /* drops the module too */
+uint64_t mr_launch_module(const struct mr_launch *launch); /* its module's number for observers; 0: it has none */
 
 /* A copy to run by itself, with a reference to the module of its own; NULL when memory is short. */
 struct mr_launch *mr_launch_copy(const struct mr_launch *launch) __attribute__((warn_unused_result));

@@ -130,6 +130,8 @@ static CUresult module_make(struct mr_context *context, struct mr_program *progr
         mr_object_hold(library);
     module->library = library;
     mr_list_init(&module->link);
+    static _Atomic uint64_t modules;
+    module->number = atomic_fetch_add_explicit(&modules, 1, memory_order_relaxed) + 1;
     module->symbol_count = mr_program_symbol_count(program);
     module->function_count = mr_program_entry_count(program);
     module->symbols = mr_calloc(module->symbol_count, sizeof *module->symbols);

@@ -41,6 +41,7 @@ struct mr_module {
         *references; /* by symbol index; NULL until one is asked for; made on first request, under `lock` */
     mr_lock lock;
     struct mr_list link; /* in context->modules, under context->lock */
+    uint64_t number; /* from 1 up, of all that were ever made: what observers know it by */
 };
 
 /* What cuFuncSetAttribute and cuKernelSetAttribute can change. */

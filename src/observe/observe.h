@@ -90,6 +90,7 @@ struct mr_observed_work {
     uint64_t parts; /* of a library's work (command/parts.h); else 0 */
     uint64_t touches; /* of a library's work: how many boxes the library tells of; 0: what it touches is not known */
     const void *code; /* of such a work: an address in the library that does it */
+    uint64_t module; /* of a kernel: its module's number (struct mr_observed_part); 0: not known */
 };
 
 /* How bytes are touched; bits. */
@@ -136,6 +137,14 @@ struct mr_access {
     (MR_OBSERVED_DEFAULT_STREAM | (uint64_t)(context) << 24 | (thread))
 #define MR_OBSERVED_DEFAULT_STREAM_THREAD(number) ((uint32_t)((number) & 0xffffff))
 
+/* A part of a module: itself, with no bytes, or one of its variables. `module` is a number, unique in the process. */
+struct mr_observed_part {
+    uint64_t module;
+    CUcontext context;
+    uintptr_t first;
+    size_t size; /* 0: the module itself */
+};
+
 /* Where in a kernel's source an access is. `file` and `line` are of the .cu file where the module tells (.loc), else
  * NULL and 0; `ptx_line` counts from 1. Valid as long as the process. */
 struct mr_observed_place {
@@ -143,7 +152,7 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 10u
+#define MR_OBSERVER_VERSION 11u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */
@@ -221,6 +230,10 @@ struct mr_observed_driver {
     /* Where accesses of an array, or of a mipmapped array, are told of (MR_OBSERVED_ARRAY), and the bytes that it has.
      * False: the handle is not of one that is alive, or it is a level of another. From enter and leave. */
     bool (*array)(uint64_t handle, bool mipmap, uintptr_t *first, size_t *size);
+    /* What goes when the module, or the library with its modules in all contexts, is unloaded: how many parts, and the
+     * first `room` of them. Each module is followed by its variables. 0: there is no such module or library, or the
+     * module is a library's, which cuModuleUnload refuses. From enter and leave. NULL: nothing is known of modules. */
+    size_t (*parts)(uint64_t handle, bool library, struct mr_observed_part *parts, size_t room);
     /* The kind of memory at an address, and in *device the device that it is of (unchanged if it is of none). From
      * every point but bind. */
     enum mr_observed_memory_kind (*kind)(uintptr_t address, int *device);

@@ -78,6 +78,8 @@ bool obs_generation_ended(struct obs_operation *operation, uintptr_t base)
     return true;
 }
 
+#include "modules_once.h"
+
 /* Memory that lies at several addresses: here each address counts by itself. */
 #include "memory_once.h"
 
@@ -512,6 +514,27 @@ static void frees_wait_by_luck(void **state)
     assert_false(obs_comes_after(ended_by, elsewhere));
 }
 
+static void modules_go_as_freed_memory_does(void **state)
+{
+    (void)state;
+    uintptr_t stream = new_stream(false);
+    struct obs_operation *a = launch(stream);
+    CALL(cuModuleUnload, (CUmodule)8);
+    assert_true(ended_by->host);
+    assert_true(obs_comes_after_by_luck(ended_by, a));
+    assert_true(obs_comes_after_by_luck(launch(new_stream(false)), a));
+    a = launch(stream);
+    CALL(cuLibraryUnload, (CUlibrary)16);
+    assert_true(obs_comes_after_by_luck(ended_by, a));
+    CALL(cuStreamSynchronize, (CUstream)stream);
+    CALL(cuModuleUnload, (CUmodule)24);
+    assert_true(obs_comes_after(ended_by, a));
+    assert_false(obs_comes_after_by_luck(ended_by, a));
+    struct obs_operation *latest = ended_by;
+    CALL(cuModuleUnload, (CUmodule)0); /* there is no such module */
+    assert_ptr_equal(ended_by, latest);
+}
+
 static void mappings_come_and_go_with_the_host(void **state)
 {
     (void)state;
@@ -911,7 +934,9 @@ static void timelines_come_back(void **state)
 static int begin(void **state)
 {
     (void)state;
-    obs_driver = (struct obs_driver){.stream_id = stream_id,
+    static const struct mr_observed_driver driver = {.parts = parts_of};
+    obs_driver = (struct obs_driver){.driver = &driver,
+                                     .stream_id = stream_id,
                                      .stream_flags = stream_flags,
                                      .stream_context = stream_context,
                                      .stream_captures = stream_captures,
@@ -936,6 +961,7 @@ int main(void)
         cmocka_unit_test(copies_are_waited_for_as_documented),
         cmocka_unit_test(pinned_sources_are_read_early),
         cmocka_unit_test(frees_wait_by_luck),
+        cmocka_unit_test(modules_go_as_freed_memory_does),
         cmocka_unit_test(mappings_come_and_go_with_the_host),
         cmocka_unit_test(values_release_and_acquire),
         cmocka_unit_test(dependent_kernels_overlap),

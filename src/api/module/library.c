@@ -92,23 +92,21 @@ static CUresult find_library(CUlibrary handle, struct mr_library **out)
 static void wait_for_context(void *object, void *data)
 {
     struct mr_context *context = object;
-    struct mr_library *library = data;
-    mr_lock_take(&library->lock);
-    bool loaded = context->slot < library->module_room && library->modules[context->slot];
-    mr_lock_drop(&library->lock);
-    if (loaded && mr_context_synchronize(context) != CUDA_SUCCESS)
+    (void)data;
+    if (mr_context_synchronize(context) != CUDA_SUCCESS)
         mr_call_log(MR_LOG_DEBUG, "context %llu has failed before", context->id);
 }
 
-/* As for modules: copies to variables end before the variables go. */
+/* Waits for the work of all contexts, as hardware does (conformance cases unload.library*). */
 CUresult mr_cuLibraryUnload(CUlibrary library)
 {
     struct mr_library *found;
     CUresult status = find_library(library, &found);
     if (status != CUDA_SUCCESS)
         return status;
-    if (mr_program_symbol_count(found->program) > 0)
-        mr_object_each(MR_KIND_CONTEXT, wait_for_context, found);
+    if (mr_in_host_function)
+        return CUDA_ERROR_NOT_PERMITTED;
+    mr_object_each(MR_KIND_CONTEXT, wait_for_context, NULL);
     return mr_library_unload(found) ? CUDA_SUCCESS : mr_bad_handle("library", library);
 }
 

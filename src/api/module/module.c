@@ -81,7 +81,7 @@ static CUresult find_module(CUmodule handle, struct mr_module **out)
     return *out ? CUDA_SUCCESS : mr_bad_handle("module", handle);
 }
 
-/* Copies to and from the module's variables may be pending, so their memory goes only after the context's work. */
+/* Waits for the context's work, as hardware does (conformance cases unload.*). */
 CUresult mr_cuModuleUnload(CUmodule hmod)
 {
     struct mr_module *module;
@@ -92,8 +92,7 @@ CUresult mr_cuModuleUnload(CUmodule hmod)
         mr_call_log(MR_LOG_INFO, "the module belongs to a library and ends with it");
         status = CUDA_ERROR_NOT_PERMITTED;
     } else {
-        if (mr_program_symbol_count(module->program) > 0)
-            status = mr_context_synchronize(module->context);
+        status = mr_context_synchronize(module->context);
         if (!mr_module_unload(module))
             status = mr_bad_handle("module", hmod);
     }

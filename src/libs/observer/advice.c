@@ -184,7 +184,8 @@ static void advise_early_free(const struct mr_finding *finding, char *missing, c
         MISSING("the graph has no path of edges from the node of %s to the free", used.noun);
         ADVICE("add an edge to the graph, so that the free depends on %s", used.noun);
     } else if (in_host(end)) {
-        MISSING("%s does not wait for %s in %s, which uses the memory", call_of(end), used.noun, used.stream);
+        MISSING("%s does not wait for %s in %s, %s", call_of(end), used.noun, used.stream,
+                use->how & OBS_ACCESS_RUNS ? "whose code it takes away" : "which uses the memory");
         if (in_host(use))
             ADVICE("let thread %" PRIu32 " wait for thread %" PRIu32 " before %s", end->thread, use->thread,
                    call_of(end));
@@ -212,7 +213,10 @@ static void advise_late_use(const struct mr_finding *finding, char *missing, cha
         ADVICE("turn the edges round, so that the free depends on %s", used.noun);
         return;
     }
-    MISSING("%s gives the memory back before %s uses it", call_of(end), used.noun);
+    if (use->how & OBS_ACCESS_RUNS)
+        MISSING("%s takes the code of %s away before it runs", call_of(end), used.noun);
+    else
+        MISSING("%s gives the memory back before %s uses it", call_of(end), used.noun);
     if (in_host(end))
         ADVICE("call %s after %s, when %s has ended", call_of(end), used.after, used.noun);
     else

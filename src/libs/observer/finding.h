@@ -76,6 +76,9 @@ enum mr_side_stream {
     MR_STREAM_PER_THREAD /* a thread's own default stream */
 };
 
+/* With MR_ACCESS_READ of enum mr_access_how: a kernel runs the code that the byte stands for (code.h). */
+enum { OBS_ACCESS_RUNS = 1 << 18 };
+
 /* One operation of a finding. */
 struct mr_side {
     enum mr_side_what what;
@@ -107,6 +110,7 @@ enum mr_allocation_kind {
     MR_ALLOCATION_MAPPED, /* cuMemMap */
     MR_ALLOCATION_IMPORTED, /* cuIpcOpenMemHandle, cuMemPoolImportPointer */
     MR_ALLOCATION_MODULE, /* a module's variable */
+    MR_ALLOCATION_CODE, /* a module's code: one byte at a made-up address, which its kernels read */
     MR_ALLOCATION_GRAPH /* a graph's allocation node */
 };
 

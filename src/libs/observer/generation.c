@@ -377,6 +377,17 @@ bool obs_generation_ended(struct obs_operation *ended, uintptr_t base)
     return true;
 }
 
+uintptr_t obs_generation_alive_in(uintptr_t first, uintptr_t end, enum mr_allocation_kind kind)
+{
+    pthread_rwlock_rdlock(&lock);
+    struct obs_span *span = first < end ? obs_span_lowest(current, first, end) : NULL;
+    while (span && (((struct obs_generation *)span)->dead || ((struct obs_generation *)span)->history.kind != kind))
+        span = span->end < end ? obs_span_lowest(current, span->end, end) : NULL;
+    uintptr_t found = span ? span->first : 0;
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
 void obs_generation_over(uintptr_t base)
 {
     struct obs_generation *gone = NULL;

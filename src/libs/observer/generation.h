@@ -59,6 +59,9 @@ uint64_t obs_generation_alias(struct obs_operation *made, enum mr_allocation_kin
  * that is alive. */
 bool obs_generation_ended(struct obs_operation *ended, uintptr_t base);
 
+/* The first byte of the lowest generation of this kind in the range that is alive; 0: there is none. */
+uintptr_t obs_generation_alive_in(uintptr_t first, uintptr_t end, enum mr_allocation_kind kind);
+
 /* Nothing can lie in the generation at `base` any more: it goes when its turn comes, and nothing is compared with its
  * end. For memory whose mappings have ended. */
 void obs_generation_over(uintptr_t base);

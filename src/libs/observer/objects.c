@@ -15,6 +15,11 @@ static struct obs_exec *execs[HEADS];
 struct obs_flag *_Atomic obs_flags;
 static struct obs_flag *flags[HEADS];
 static struct obs_context *contexts;
+
+struct obs_context *obs_context_first(void)
+{
+    return contexts;
+}
 static struct import {
     struct import *next;
     uint64_t base, times;

@@ -110,6 +110,7 @@ struct obs_flag {
 
 /* Contexts come into being when they are first named. NULL when memory is short; `made` says whether to make one. */
 struct obs_context *obs_context_find(CUcontext handle, bool make);
+struct obs_context *obs_context_first(void); /* of all that were named; `next` is the next one */
 void obs_context_end(struct obs_context *context);
 
 /* The stream behind a handle as the driver takes it, in a call made with this context on this thread: 0 and

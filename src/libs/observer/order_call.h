@@ -35,6 +35,8 @@ struct obs_call {
     struct obs_operation *operation; /* of a free */
     struct obs_generation_view view; /* what it frees */
     uint64_t ending;                 /* the stream that it destroys (obs_stream.serial) */
+    struct mr_observed_part *parts;  /* of modules that it unloads */
+    size_t part_count;
     struct obs_call *outer;          /* the call that this one was made inside of, on the same thread */
     bool spare;                      /* allocated */
 };
@@ -134,6 +136,8 @@ void obs_memory_imported_leave(struct obs_call *call);
 void obs_memory_released_leave(struct obs_call *call);
 void obs_map_leave(struct obs_call *call);
 void obs_unmap_enter(struct obs_call *call);
+void obs_unload_enter(struct obs_call *call);              /* order_module.c */
+void obs_unload_failed(struct obs_call *call);
 void obs_values_enter(struct obs_call *call);              /* order_values.c */
 void obs_values_leave(struct obs_call *call);
 /* The operation has ended. If it was a wait for a value that no stream has written, the host may have written it. With

@@ -62,6 +62,11 @@
     ROW(symbol, .enter = obs_free_enter, .leave = obs_free_leave, .failed = obs_free_failed, \
         .to = AT(symbol, pointer), .number = waits)
 
+/* `which`: 1 for libraries. */
+#define UNLOADS(symbol, handle, which) \
+    ROW(symbol, .enter = obs_unload_enter, .leave = obs_free_leave, .failed = obs_unload_failed, \
+        .object = AT(symbol, handle), .number = which)
+
 /* `mipmap`: 1 for mipmapped arrays. */
 #define MAKES_ARRAY(symbol, pointer, mipmap) \
     ROW(symbol, .leave = obs_array_made_leave, .to = AT(symbol, pointer), .number = mipmap)
@@ -206,6 +211,8 @@ const struct obs_family obs_families[MR_CALL_COUNT] = {
     ROW(cuMemRetainAllocationHandle, .leave = obs_memory_made_leave, .to = AT(cuMemRetainAllocationHandle, handle)),
     ROW(cuMemRelease, .leave = obs_memory_released_leave, .object = AT(cuMemRelease, handle)),
     ROW(cuMemMap, .leave = obs_map_leave),
+    UNLOADS(cuModuleUnload, hmod, 0),
+    UNLOADS(cuLibraryUnload, library, 1),
     ROW(cuMemUnmap, .enter = obs_unmap_enter, .leave = obs_free_leave, .failed = obs_free_leave),
 
     VALUE(cuStreamWriteValue32, CU_STREAM_MEM_OP_WRITE_VALUE_32),

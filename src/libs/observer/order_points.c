@@ -142,6 +142,7 @@ void obs_order_leave(struct mr_observed_call *observed, CUresult status)
         obs_point_clear(&call->point);
         obs_order_unlock();
     }
+    free(call->parts);
     if (call->spare)
         free(call);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "libs/observer/code.h"
 #include "libs/observer/follow.h"
 #include "libs/observer/history.h"
 #include "libs/observer/host.h"
@@ -42,6 +43,7 @@ static bool open_race(const struct mr_observed_driver *given, const char *option
     driver = given;
     if (threads && !obs_sync_begin())
         return false;
+    obs_code_watched = luck;
     obs_follow_begin(&obs_tool_race, given, luck);
     obs_host_begin();
     return true;
@@ -66,11 +68,13 @@ static void bind(const struct mr_observed_work *work)
 static void begin(const struct mr_observed_work *work)
 {
     struct obs_operation *early, *operation;
-    if (!work->node && !obs_is_host_function(work))
+    if (!work->node && !obs_is_host_function(work) && !obs_code_watched)
         return;
-    operation = obs_order_of_work(work, true, &early);
+    operation = obs_order_of_work(work, work->node || obs_is_host_function(work), &early);
     if (!operation)
         return;
+    if (work->kind == MR_OBSERVED_KERNEL)
+        obs_code_runs(operation, work->module, work->node != 0);
     if (obs_is_host_function(work)) {
         obs_order_function_begins(operation);
         obs_host_function(operation);
@@ -143,11 +147,13 @@ static void touch_apart(const struct mr_observed_work *work, struct obs_operatio
 
 /* A module's memory has no call that tells of it unless the program asks where a variable is. What is touched of it
  * becomes known then, so that it is not taken for what lay there before. */
-static void know_module(const struct mr_access *box)
+static void know_module(const struct mr_access *box, uint64_t call)
 {
     struct obs_generation_view view;
     size_t size = box->rows > 1 ? (box->rows - 1) * box->pitch + box->width : box->width;
-    bool alive = obs_generation_at(box->first, UINT64_MAX, &view) && view.alive;
+    bool found = obs_generation_at(box->first, UINT64_MAX, &view), alive = found && view.alive;
+    if (found && !alive && view.kind == MR_ALLOCATION_MODULE && view.ended.number > call)
+        return; /* the module is being unloaded */
     bool is_known = alive && view.kind == MR_ALLOCATION_MODULE;
     if (is_known && box->first + size <= view.base + view.size)
         return;
@@ -176,7 +182,7 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
     for (size_t i = 0; i < count; i++) {
         apart = apart || is_left_out(work, &boxes[i]) || boxes[i].how & MR_ACCESS_PAST_GRIDS;
         if (boxes[i].how & MR_ACCESS_MODULE)
-            know_module(&boxes[i]);
+            know_module(&boxes[i], operation->side.number);
         talks = talks || boxes[i].how & MR_ACCESS_TALKS;
     }
     if (talks)

@@ -66,6 +66,8 @@ static const char *how_of(const struct mr_side *side)
         return "allocates";
     if (side->what == MR_SIDE_FREE)
         return "frees";
+    if (side->how & OBS_ACCESS_RUNS)
+        return "runs";
     bool atomic = side->how & MR_ACCESS_ATOMIC;
     if (side->how & MR_ACCESS_MAY)
         return side->how & MR_ACCESS_WRITE ? "may read or write" : "may read";
@@ -127,7 +129,7 @@ static void put_side(const struct mr_side *side, const struct mr_observed_driver
 
 static void put_allocation(const struct mr_finding_allocation *allocation)
 {
-    if (!allocation->number)
+    if (!allocation->number || allocation->kind == MR_ALLOCATION_CODE)
         return;
     obs_left_print("\"allocation\": {");
     put_number("first", allocation->base);
@@ -170,8 +172,10 @@ static void put_finding(const struct mr_finding *finding, const struct mr_observ
     put_text("kind", obs_finding_kind_name(finding->kind));
     put_text("detail", finding->detail);
     put_number("number", finding->number);
-    put_number("first", finding->first);
-    put_number("bytes", of_mem ? finding->touched : finding->end - finding->first);
+    if (finding->allocation.kind != MR_ALLOCATION_CODE) {
+        put_number("first", finding->first);
+        put_number("bytes", of_mem ? finding->touched : finding->end - finding->first);
+    }
     put_number("times", finding->further + 1);
     obs_left_print("\"level\": \"%s\", ", obs_finding_is_note(finding) ? "note" : "error");
     obs_left_print("\"luck\": %s, ", finding->luck ? "true" : "false");
