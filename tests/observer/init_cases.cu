@@ -324,6 +324,64 @@ static void mapped()
     CHECK(cudaMemcpy(host, (void *)at[1], 8192, cudaMemcpyDeviceToHost));
 }
 
+/* What the host's code writes there is written, and so is what is copied from there. What is copied there the host may
+ * read. */
+static void use_host_memory(CUdeviceptr at)
+{
+    int *shared = reinterpret_cast<int *>(at), *there, *count, *fresh;
+    CHECK(cudaMalloc(&there, 1024));
+    CHECK(cudaMalloc(&count, sizeof(int)));
+    CHECK(cudaMemset(count, 0, sizeof(int)));
+    std::memset(shared, 1, 1024);
+    CHECK(cudaMemcpy(there, shared, 1024, cudaMemcpyDefault));
+    branch_by<<<1, 256>>>(count, there);
+    branch_by<<<1, 256>>>(count, shared);
+    CHECK(cudaMalloc(&fresh, 1024));
+    CHECK(cudaMemset(fresh, 0, mended ? 1024 : 1000));
+    CHECK(cudaMemcpy(shared, fresh, 1024, cudaMemcpyDefault));
+}
+
+/* Host memory that is made first and mapped later. */
+static void host_mapped()
+{
+    CUmemGenericAllocationHandle handle;
+    CUmemAllocationProp what = {};
+    CUmemAccessDesc access[2] = {};
+    CUdeviceptr at;
+    size_t size = 0;
+    CHECK(cudaFree(nullptr));
+    what.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    what.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    access[0].location = what.location;
+    access[1].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access[0].flags = access[1].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    CHECK(cuMemGetAllocationGranularity(&size, &what, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    CHECK(cuMemCreate(&handle, size, &what, 0));
+    CHECK(cuMemAddressReserve(&at, size, 0, 0, 0));
+    CHECK(cuMemMap(at, size, 0, handle, 0));
+    CHECK(cuMemSetAccess(at, size, access, 2));
+    use_host_memory(at);
+}
+
+/* A pool of host memory. */
+static void host_pool()
+{
+    CUmemoryPool pool;
+    CUmemPoolProps what = {};
+    CUmemAccessDesc access = {};
+    CUdeviceptr at;
+    CHECK(cudaFree(nullptr));
+    what.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    what.location.type = CU_MEM_LOCATION_TYPE_HOST;
+    access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    CHECK(cuMemPoolCreate(&pool, &what));
+    CHECK(cuMemPoolSetAccess(pool, &access, 1));
+    CHECK(cuMemAllocFromPoolAsync(&at, 1024, pool, nullptr));
+    CHECK(cudaDeviceSynchronize());
+    use_host_memory(at);
+}
+
 /* Ordinary programs: what a kernel writes itself it may read, memory of both sides and variables of modules are the
  * host's as well, and a copy may bring what only the host has written. */
 __device__ int variable[64];
@@ -349,7 +407,7 @@ int main(int count, char **arguments)
                {"travels", travels}, {"pool", pool},   {"graph", graph},       {"graph_host", graph_host}, {"read", read},
                {"counter", counter}, {"branch", branch}, {"loop", loop},
                {"index", index}, {"chosen", chosen}, {"added", added}, {"exchanged", exchanged}, {"texels", texels},
-               {"mapped", mapped}, {"ordinary", ordinary}};
+               {"mapped", mapped}, {"host_mapped", host_mapped}, {"host_pool", host_pool}, {"ordinary", ordinary}};
     mended = count > 2 && std::strcmp(arguments[2], "mended") == 0;
     return run_case(all, arguments[1]);
 }

@@ -761,6 +761,30 @@ static void set_back_in_graph()
     }
 }
 
+/* A synchronous copy to host memory has been done when it returns, also to such that was made first and mapped. */
+static void copied_to_host_memory()
+{
+    CUmemAllocationProp properties = of_descriptor();
+    CUmemAccessDesc access[2] = {};
+    CUmemGenericAllocationHandle memory;
+    CUdeviceptr address;
+    size_t size;
+    properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+    access[0].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access[1].location.type = properties.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    access[0].flags = access[1].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    CHECK(cuMemGetAllocationGranularity(&size, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    CHECK(cuMemCreate(&memory, size, &properties, 0));
+    CHECK(cuMemAddressReserve(&address, size, 0, 0, 0));
+    CHECK(cuMemMap(address, size, 0, memory, 0));
+    CHECK(cuMemSetAccess(address, size, access, 2));
+    if (!mended)
+        waits_never<<<1, COUNT, 0, two>>>(b, reinterpret_cast<int *>(address));
+    CHECK(cudaMemcpy(reinterpret_cast<void *>(address), a, COUNT * sizeof(int), cudaMemcpyDefault));
+    if (mended)
+        waits_never<<<1, COUNT, 0, two>>>(b, reinterpret_cast<int *>(address));
+}
+
 /* A host function tells the program, while it runs, that what is before it is done. */
 static std::atomic<bool> has_begun, may_end;
 
@@ -819,7 +843,7 @@ int main(int count, char **words)
                  {"imports_and_frees", imports_and_frees}, {"imported_twice", imported_twice}, {"imported_and_freed", imported_and_freed}, {"imported_again", imported_again},
                  {"memory_exported_here", memory_exported_here}, {"imports_memory_twice", imports_memory_twice}, {"memory_imported_twice", memory_imported_twice},
                  {"imports_two_memories", imports_two_memories}, {"two_memories", two_memories},
-                 {"told_inside", told_inside}, {"told_inside_graph", told_inside_graph}};
+                 {"copied_to_host_memory", copied_to_host_memory}, {"told_inside", told_inside}, {"told_inside_graph", told_inside_graph}};
     mended = count > 2 && std::strcmp(words[2], "mended") == 0;
     handle_text = count > 3 ? words[3] : nullptr;
     CHECK(cudaMalloc(&a, COUNT * sizeof(int)));

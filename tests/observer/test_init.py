@@ -41,6 +41,8 @@ CASES = {
     "exchanged": [("unwritten-read", 128, 0, 256, 1)],
     "texels": [("unwritten-read", 256, 0, 1024, 1)],
     "mapped": [("unwritten-copy", 192, 8000, 2 << 20, 1)],
+    "host_mapped": [("unwritten-copy", 24, 1000, 1024, 1)],
+    "host_pool": [("unwritten-copy", 24, 1000, 1024, 1)],
     "ordinary": [],
 }
 NOTES = {"unwritten-padding", "unwritten-read"}

@@ -71,15 +71,24 @@ static _Atomic uint64_t trusted;  /* generations up to this number count as writ
 
 /* ---- which memory ---- */
 
+/* Memory that is mapped, or of a pool, is the host's as well if the driver says so: its code writes there. */
+static bool is_the_hosts(uintptr_t address)
+{
+    int device;
+    enum mr_observed_memory_kind kind = driver->kind(address, &device);
+    return kind == MR_OBSERVED_PINNED || kind == MR_OBSERVED_MANAGED;
+}
+
 static bool is_looked_at(const struct obs_generation_view *view)
 {
     switch (view->kind) {
     case MR_ALLOCATION_DEVICE:
-    case MR_ALLOCATION_POOL:
     case MR_ALLOCATION_GRAPH:
         return view->alive && view->number > atomic_load(&trusted);
+    case MR_ALLOCATION_POOL:
+        return view->alive && view->number > atomic_load(&trusted) && !is_the_hosts(view->base);
     case MR_ALLOCATION_MAPPED:
-        return view->target && view->alive && view->number > atomic_load(&trusted);
+        return view->target && view->alive && view->number > atomic_load(&trusted) && !is_the_hosts(view->base);
     case MR_ALLOCATION_ARRAY: /* one whose making was not seen has no number */
         return view->alive &&
                (view->number ? view->number > atomic_load(&trusted) : atomic_load(&obs_init_seen.libraries) == 0);
@@ -384,6 +393,8 @@ static bool is_device(const struct part *part)
     if (!part->generation)
         return false;
     view = obs_generation_view_of(part->generation);
+    if (view.kind == MR_ALLOCATION_POOL || view.kind == MR_ALLOCATION_MAPPED)
+        return !is_the_hosts(view.base);
     return !obs_generation_is_shared(view.kind) || view.kind == MR_ALLOCATION_MODULE;
 }
 

@@ -12,6 +12,16 @@
 
 enum side { DEVICE, PAGEABLE, PINNED, MANAGED };
 
+/* Memory that is made first and mapped later, and that of pools, may be the host's. */
+static enum side side_by_driver(uint64_t address)
+{
+    int device;
+    if (!obs_driver.driver->kind)
+        return DEVICE;
+    enum mr_observed_memory_kind kind = obs_driver.driver->kind((uintptr_t)address, &device);
+    return kind == MR_OBSERVED_PINNED ? PINNED : kind == MR_OBSERVED_MANAGED ? MANAGED : DEVICE;
+}
+
 static enum side side_of(uint64_t address)
 {
     enum mr_allocation_kind kind;
@@ -23,6 +33,10 @@ static enum side side_of(uint64_t address)
         return PINNED;
     case MR_ALLOCATION_MANAGED:
         return MANAGED;
+    case MR_ALLOCATION_MAPPED:
+    case MR_ALLOCATION_POOL:
+    case MR_ALLOCATION_IMPORTED:
+        return side_by_driver(address);
     default:
         return DEVICE;
     }
