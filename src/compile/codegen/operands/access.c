@@ -147,6 +147,8 @@ static void tested_way(struct cg *g, struct cg_access *a, bool is_load, cg_acces
     struct cg_access other = *a;
     a->address =
         (struct cg_address){.c = {.kind = MR_CLASS_AFFINE, .stride = (int64_t)a->bytes * a->count}, .base = {first}};
+    if (is_load)
+        cg_load_prefetch(g, a);
     contiguous(g, a);
     join_ways(g, a, &other, is_load, scattered, slow, on);
 }
