@@ -54,8 +54,9 @@ unsigned mr_program_check(const char *text, size_t length, struct mr_program_opt
                           FILE *uses) __attribute__((warn_unused_result));
 
 /* Several images as one PTX text (ptx/join.h) in *text, which the caller frees with mr_free. Errors go to the logs of
- * `options`; it looks at the capability and the limit of registers, too, which becomes a directive of the text.
- * CUDA_ERROR_INVALID_PTX if they can't be joined, the statuses of containers, CUDA_ERROR_OUT_OF_MEMORY. */
+ * `options`; it looks at the capability, which becomes that of a container that has PTX for newer devices alone if
+ * those are taken, and at the limit of registers, which becomes a directive of the text. CUDA_ERROR_INVALID_PTX if they
+ * can't be joined, the statuses of containers, CUDA_ERROR_OUT_OF_MEMORY. */
 struct mr_program_image {
     const void *data;
     size_t size;
@@ -67,6 +68,9 @@ CUresult mr_program_images_in(const void *file, size_t size, bool (*take)(void *
                               void *user) __attribute__((warn_unused_result));
 CUresult mr_program_join(const struct mr_program_image *images, unsigned count, struct mr_program_options *options,
                          char **text) __attribute__((warn_unused_result));
+
+/* A container with this PTX in it, *size bytes, which the caller frees with mr_free; NULL when memory is short. */
+char *mr_program_pack(const char *text, size_t length, unsigned capability, size_t *size);
 void mr_program_hold(struct mr_program *program);
 void mr_program_drop(struct mr_program *program);
 

@@ -18,6 +18,7 @@
 #include "ptx/device_runtime.h"
 #include "ptx/join.h"
 #include "ptx/host_object.h"
+#include "ptx/pack.h"
 
 /* Puts a text into a log of the caller's, cut to its room. */
 static void give_log(char *log, size_t room, size_t *used, const char *text)
@@ -219,6 +220,12 @@ CUresult mr_program_join(const struct mr_program_image *images, unsigned count, 
     mr_free(texts);
     mr_free(inputs);
     return status;
+}
+
+char *mr_program_pack(const char *text, size_t length, unsigned capability, size_t *size)
+{
+    struct mr_ptx_pack_entry entry = {.text = text, .length = length, .capability = capability, .bare = true};
+    return (char *)mr_ptx_pack(&entry, 1, size);
 }
 
 CUresult mr_program_load(const void *image, size_t size, struct mr_program_options *options, struct mr_program **out)

@@ -48,6 +48,8 @@ static const char *advice(const struct mr_ptx_diag *diag, const char *error, siz
         return "; take an older compiler, or its option for an older version of PTX";
     if (memmem(error, length, "MILLRACE_", 9))
         return "";
+    if (memmem(error, length, "defined nowhere", 15))
+        return "; link it with what defines it";
     if (diag->unsupported && capability > 80)
         return "; with MILLRACE_COMPUTE_CAPABILITY=8.0 the device is one that does not have it, and the program may do "
                "without";

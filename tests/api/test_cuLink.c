@@ -35,6 +35,63 @@ static void one_input(void **state)
     FAILS(cuLinkComplete(link, &image, &size), CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* A fat binary of one text for a newer device. */
+struct newer {
+    struct {
+        unsigned magic;
+        unsigned short version, size;
+        unsigned long long rest;
+    } head;
+    struct {
+        unsigned short kind, version;
+        unsigned size;
+        unsigned long long body;
+        unsigned others[3], target, more[8];
+    } entry;
+    char body[1024];
+};
+
+static struct newer newer_of(const char *text)
+{
+    struct newer image = {.head = {0xba55ed50u, 1, 16, sizeof image.entry + sizeof image.body},
+                          .entry = {.kind = 1, .version = 0x101, .size = 64, .body = sizeof image.body, .target = 120}};
+    assert_true(strlen(text) < sizeof image.body);
+    strcpy(image.body, text);
+    return image;
+}
+
+/* Containers that have PTX for newer devices alone are taken, as a module's is; so is what they are linked to. Texts
+ * for such devices are not. */
+static void for_newer_devices(void **state)
+{
+    static const char other[] = ".version 8.7\n.target sm_120\n.address_size 64\n.visible .func nothing() { ret; }\n";
+    static const char store[] = ".version 8.7\n.target sm_120\n.address_size 64\n" PTX_STORE;
+    struct newer images[] = {newer_of(store), newer_of(other)};
+    CUlinkState link = make();
+    CUmodule module;
+    CUdeviceptr to;
+    unsigned value = 9;
+    void *image = NULL, *params[] = {&to, &value};
+    size_t size = 0;
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        OK(cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, &images[i], sizeof images[i], NULL, 0, NULL, NULL));
+    OK(cuLinkComplete(link, &image, &size));
+    assert_true(size > 0);
+    OK(cuModuleLoadData(&module, image));
+    OK(cuMemAlloc(&to, 4));
+    OK(cuLaunchKernel(get_function(module, "store"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    OK(cuCtxSynchronize());
+    assert_int_equal(read_word(to), 9);
+    OK(cuMemFree(to));
+    OK(cuModuleUnload(module));
+    OK(cuLinkDestroy(link));
+    link = make();
+    FAILS(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)store, sizeof store, NULL, 0, NULL, NULL),
+          CUDA_ERROR_INVALID_PTX);
+    OK(cuLinkDestroy(link));
+}
+
 /* The text need not end in NUL when its size is given. */
 static void sizes_count(void **state)
 {
@@ -166,9 +223,9 @@ static void logs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_IN_CONTEXT(one_input),      TEST_IN_CONTEXT(sizes_count),
-        TEST_IN_CONTEXT(a_file),         TEST_IN_CONTEXT(what_cannot_be_linked),
-        TEST_IN_CONTEXT(several_inputs), TEST_IN_CONTEXT(logs),
+        TEST_IN_CONTEXT(one_input), TEST_IN_CONTEXT(for_newer_devices),     TEST_IN_CONTEXT(sizes_count),
+        TEST_IN_CONTEXT(a_file),    TEST_IN_CONTEXT(what_cannot_be_linked), TEST_IN_CONTEXT(several_inputs),
+        TEST_IN_CONTEXT(logs),
     };
     return cmocka_run_group_tests_name("cuLink", tests, NULL, NULL);
 }

@@ -306,7 +306,7 @@ CUresult mr_image_check(const struct mr_device *device, const void *image, size_
 }
 
 CUresult mr_image_join(const struct mr_device *device, const struct mr_program_image *images, unsigned count,
-                       const struct mr_image_options *options, char **text)
+                       const struct mr_image_options *options, char **text, unsigned *capability)
 {
     struct request request;
     CUresult status = begin_request(device, options, &request);
@@ -314,6 +314,7 @@ CUresult mr_image_join(const struct mr_device *device, const struct mr_program_i
         return status;
     uint64_t start = mr_clock_ns();
     status = mr_program_join(images, count, &request.program, text);
+    *capability = (unsigned)request.program.capability;
     write_back(options, &request, mr_clock_ns() - start);
     return status;
 }

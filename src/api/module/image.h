@@ -31,9 +31,12 @@ CUresult mr_image_load(const struct mr_device *device, const void *image, size_t
 CUresult mr_image_check(const struct mr_device *device, const void *image, size_t size, bool partial,
                         const struct mr_image_options *options) __attribute__((warn_unused_result));
 
-/* Several images as one PTX text in *text (free with mr_free). Options, logs and statuses as mr_image_load. */
+/* Several images as one PTX text in *text (free with mr_free). Options, logs and statuses as mr_image_load. *capability
+ * (10 * major + minor): what the text needs, above the device's if an image was a container with PTX for newer devices
+ * alone and mr_image_load would take it. */
 CUresult mr_image_join(const struct mr_device *device, const struct mr_program_image *images, unsigned count,
-                       const struct mr_image_options *options, char **text) __attribute__((warn_unused_result));
+                       const struct mr_image_options *options, char **text, unsigned *capability)
+    __attribute__((warn_unused_result));
 
 /* As mr_image_load, from a file. CUDA_ERROR_FILE_NOT_FOUND if it cannot be read. */
 CUresult mr_image_load_file(const struct mr_device *device, const char *path, const struct mr_image_options *options,

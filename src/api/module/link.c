@@ -28,7 +28,7 @@ struct mr_link {
     struct mr_program_image *inputs; /* data are ours, with a zero byte behind them */
     size_t count, capacity;
     char *image;                     /* the result; NULL before cuLinkComplete */
-    size_t size;                     /* of the result, with a zero byte at its end */
+    size_t size;                     /* of the result, with the zero byte at the end of a text */
 };
 
 static void link_finish(void *object)
@@ -147,12 +147,13 @@ static CUresult try_join(struct mr_link *link)
     MR_HELD(&link->lock);
     struct mr_image_options options;
     char *text = NULL;
+    unsigned capability;
     if (link->count < 2)
         return CUDA_SUCCESS;
     CUresult status = begin_options(link, &options);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_image_join(link->device, link->inputs, (unsigned)link->count, &options, &text);
+    status = mr_image_join(link->device, link->inputs, (unsigned)link->count, &options, &text, &capability);
     end_options(link, &options);
     mr_free(text);
     return link_status(status);
@@ -287,8 +288,10 @@ static CUresult complete(struct mr_link *link)
 {
     MR_HELD(&link->lock);
     char *text = NULL;
-    size_t size = 0;
+    size_t size = 0, end = 1; /* a zero byte behind the text, of which `size` does not know */
     CUresult status = CUDA_SUCCESS;
+    const unsigned device = (unsigned)(link->device->capability_major * 10 + link->device->capability_minor);
+    unsigned capability = device;
     if (link->count == 1 && !has_limit(link)) {
         size = link->inputs[0].size;
         text = mr_memdup(link->inputs[0].data, size + 1);
@@ -299,9 +302,18 @@ static CUresult complete(struct mr_link *link)
         status = begin_options(link, &options);
         if (status != CUDA_SUCCESS)
             return status;
-        status = mr_image_join(link->device, link->inputs, (unsigned)link->count, &options, &text);
+        status = mr_image_join(link->device, link->inputs, (unsigned)link->count, &options, &text, &capability);
         end_options(link, &options);
         size = status == CUDA_SUCCESS ? strlen(text) : 0;
+    }
+    if (status == CUDA_SUCCESS && capability > device) {
+        /* As text it would be refused when it is loaded; in a container it is taken, as the inputs were. */
+        char *packed = mr_program_pack(text, size, capability, &size);
+        mr_free(text);
+        if (!packed)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        text = packed;
+        end = 0;
     }
     if (status == CUDA_SUCCESS)
         status = check_input(link, text, size, false, &(struct mr_image_options){.count = 0});
@@ -311,7 +323,7 @@ static CUresult complete(struct mr_link *link)
     }
     mr_free(link->image);
     link->image = text;
-    link->size = size + 1;
+    link->size = size + end;
     return CUDA_SUCCESS;
 }
 
