@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "compile/program.h"
 
 #define MOST_TRIES 200
 
@@ -37,6 +38,13 @@
         EACH_FAILURE(call, undo); \
         undo; \
     } while (0)
+
+/* The number of live allocations once no code is being made ahead of a launch. */
+__attribute__((unused)) static uint64_t live_at_rest(void)
+{
+    mr_ahead_settle();
+    return mr_alloc_live();
+}
 
 /* The number of live allocations, as soon as it is at most `limit`, or after ten seconds: a worker lets go of what it
  * ran a moment after the waiting thread knows. */

@@ -85,7 +85,7 @@ static void test_all(void **state)
     OK(cuGraphAddKernelNode_v2(&node, first, NULL, 0, &kernel));
     OK(cuGraphDestroy(first));
     go_through_all(path);
-    uint64_t before = mr_alloc_live();
+    uint64_t before = live_at_rest();
     go_through_all(path);
     assert_int_equal(mr_alloc_live(), before);
     unlink(path);

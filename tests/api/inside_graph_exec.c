@@ -121,7 +121,7 @@ static void test_all(void **state)
     OK(cuMemAlloc_v2(&word, 4096));
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     go_through_all(word);
-    uint64_t before = mr_alloc_live();
+    uint64_t before = live_at_rest();
     go_through_all(word);
     assert_in_range(live_once_settled(before + 8), 0, before + 8); /* records that a thread keeps for reuse */
 }

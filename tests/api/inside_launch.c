@@ -98,7 +98,7 @@ static void every_allocation_fails(CUresult (*call)(void))
         successes = status == CUDA_SUCCESS ? successes + 1 : 0;
     }
     assert_int_equal(call(), CUDA_SUCCESS);
-    uint64_t live = mr_alloc_live();
+    uint64_t live = live_at_rest();
     for (int i = 0; i < 10; i++)
         assert_int_equal(call(), CUDA_SUCCESS);
     assert_in_range(live_once_settled(live + 16), 0,

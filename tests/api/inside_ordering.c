@@ -306,7 +306,7 @@ static void test_all(void **state)
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     all();
     all();
-    uint64_t before = mr_alloc_live();
+    uint64_t before = live_at_rest();
     all();
     assert_in_range(live_once_settled(before + 8), 0, before + 8); /* records that a thread keeps for reuse */
     OK(cuStreamDestroy(stream));

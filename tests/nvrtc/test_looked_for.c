@@ -33,7 +33,7 @@ static int begin(void **state)
 static char *compile(const char *source, const struct header *headers, int count, nvrtcResult *result)
 {
     const char *names[8] = {NULL}, *texts[8] = {NULL},
-               *words[] = {"--pre-include=" PREINCLUDE, "-default-device", "-std=c++17"};
+               *words[] = {("--pre-include=" PREINCLUDE), "-default-device", "-std=c++17"};
     bool jitify = count > 0 && strcmp(headers[0].name, PREINCLUDE) == 0;
     nvrtcProgram program;
     size_t size;
