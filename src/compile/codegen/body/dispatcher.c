@@ -17,24 +17,26 @@
 /* Above this many choices between values at the heads of blocks, registers stay in memory between blocks. */
 #define CHOICES 800u
 
-static bool crosses_blocks(const struct cg *g, uint32_t reg)
-{
-    if (mr_flow_register_class(&g->flow, reg).kind != MR_CLASS_VARYING)
-        return false;
-    for (uint32_t b = 0; b < g->flow.block_count; b++)
-        if (mr_bit_get(g->flow.blocks[b].live_in, reg))
-            return true;
-    return false;
-}
-
-static size_t count_choices(const struct cg *g)
+/* Whether there are more. (Functions have tens of thousands of registers and blocks.) */
+static bool has_many_choices(const struct cg *g)
 {
     size_t count = 0;
     for (uint32_t b = 0; b < g->flow.block_count; b++)
-        for (uint32_t r = 0; r < g->flow.reg_count; r++)
+        for (uint32_t r = 0; r < g->flow.reg_count; r++) {
             count += (mr_bit_get(g->flow.blocks[b].live_in, r) || mr_bit_get(g->flow.blocks[b].parked, r)) &&
                      mr_flow_register_class(&g->flow, r).kind == MR_CLASS_VARYING;
-    return count;
+            if (count > CHOICES)
+                return true;
+        }
+    return false;
+}
+
+/* Adds the registers that are live where a block begins. */
+static void add_crossing(const struct cg *g, mr_word *set)
+{
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        for (size_t w = 0; w < mr_bit_words(g->flow.reg_count); w++)
+            set[w] |= g->flow.blocks[b].live_in[w];
 }
 
 /* An element of an array, as LLVM's instcombine has it, by bytes and in bounds: it looks at all uses of the array again
@@ -50,12 +52,19 @@ static LLVMValueRef element(struct cg *g, LLVMValueRef array, uint32_t index, un
 static LLVMValueRef keep_in_memory(struct cg *g)
 {
     LLVMTypeRef ptr = g->unit->ptr;
-    if (count_choices(g) <= CHOICES)
+    if (!has_many_choices(g))
         return LLVMConstNull(ptr);
+    mr_word *crossing = mr_calloc(mr_bit_words(g->flow.reg_count), sizeof *crossing);
+    if (!crossing) {
+        cg_fail(g->unit, NULL, "memory is short");
+        return LLVMConstNull(ptr);
+    }
+    add_crossing(g, crossing);
     LLVMValueRef all = LLVMBuildAlloca(g->b, LLVMArrayType2(ptr, g->flow.reg_count), "registers");
     for (uint32_t r = 0; r < g->flow.reg_count; r++)
-        if (crosses_blocks(g, r))
+        if (mr_bit_get(crossing, r) && mr_flow_register_class(&g->flow, r).kind == MR_CLASS_VARYING)
             LLVMBuildStore(g->b, g->regs.slots[r], element(g, all, r, sizeof(void *)));
+    mr_free(crossing);
     g->memory.bytes += 8ull * g->flow.reg_count;
     return all;
 }
