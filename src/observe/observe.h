@@ -137,7 +137,8 @@ struct mr_access {
     (MR_OBSERVED_DEFAULT_STREAM | (uint64_t)(context) << 24 | (thread))
 #define MR_OBSERVED_DEFAULT_STREAM_THREAD(number) ((uint32_t)((number) & 0xffffff))
 
-/* A part of a module: itself, with no bytes, or one of its variables. `module` is a number, unique in the process. */
+/* A part of a module: itself, with no bytes, or one of its variables. `module` is a number from 1 up that no other
+ * module of the process has or will have. */
 struct mr_observed_part {
     uint64_t module;
     CUcontext context;

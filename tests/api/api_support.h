@@ -98,4 +98,40 @@ static inline unsigned read_word(CUdeviceptr address)
     return word;
 }
 
+/* A fat binary of one text for a newer device than any test has. */
+struct newer {
+    struct {
+        unsigned magic;
+        unsigned short version, size;
+        unsigned long long rest;
+    } head;
+    struct {
+        unsigned short kind, version;
+        unsigned size;
+        unsigned long long body;
+        unsigned others[3], target, more[8];
+    } entry;
+    char body[1024];
+};
+
+static inline struct newer newer_of(const char *text)
+{
+    struct newer image = {.head = {0xba55ed50u, 1, 16, sizeof image.entry + sizeof image.body},
+                          .entry = {.kind = 1, .version = 0x101, .size = 64, .body = sizeof image.body, .target = 120}};
+    assert_true(strlen(text) < sizeof image.body);
+    strcpy(image.body, text);
+    return image;
+}
+
+/* Runs the kernel of PTX_STORE in this module, and looks at what it has stored. */
+static inline void check_store(CUmodule module, unsigned value)
+{
+    CUdeviceptr to;
+    OK(cuMemAlloc_v2(&to, sizeof value));
+    void *params[] = {&to, &value};
+    OK(cuLaunchKernel(get_function(module, "store"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    assert_int_equal(read_word(to), value);
+    OK(cuMemFree_v2(to));
+}
+
 #endif

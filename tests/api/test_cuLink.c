@@ -16,9 +16,7 @@ static void one_input(void **state)
 {
     CUlinkState link = make();
     CUmodule module;
-    CUdeviceptr to;
-    unsigned value = 6;
-    void *image = NULL, *params[] = {&to, &value};
+    void *image = NULL;
     size_t size = 0;
     (void)state;
     OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, PTX, sizeof PTX, "store.ptx", 0, NULL, NULL));
@@ -27,37 +25,9 @@ static void one_input(void **state)
     assert_true(size >= sizeof PTX);
     OK(cuModuleLoadData(&module, image));
     OK(cuLinkDestroy(link));
-    OK(cuMemAlloc(&to, 4));
-    OK(cuLaunchKernel(get_function(module, "store"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
-    OK(cuCtxSynchronize());
-    assert_int_equal(read_word(to), 6);
+    check_store(module, 6);
     FAILS(cuLinkDestroy(link), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuLinkComplete(link, &image, &size), CUDA_ERROR_INVALID_HANDLE);
-}
-
-/* A fat binary of one text for a newer device. */
-struct newer {
-    struct {
-        unsigned magic;
-        unsigned short version, size;
-        unsigned long long rest;
-    } head;
-    struct {
-        unsigned short kind, version;
-        unsigned size;
-        unsigned long long body;
-        unsigned others[3], target, more[8];
-    } entry;
-    char body[1024];
-};
-
-static struct newer newer_of(const char *text)
-{
-    struct newer image = {.head = {0xba55ed50u, 1, 16, sizeof image.entry + sizeof image.body},
-                          .entry = {.kind = 1, .version = 0x101, .size = 64, .body = sizeof image.body, .target = 120}};
-    assert_true(strlen(text) < sizeof image.body);
-    strcpy(image.body, text);
-    return image;
 }
 
 /* Containers that have PTX for newer devices alone are taken, as a module's is; so is what they are linked to. Texts
@@ -69,9 +39,7 @@ static void for_newer_devices(void **state)
     struct newer images[] = {newer_of(store), newer_of(other)};
     CUlinkState link = make();
     CUmodule module;
-    CUdeviceptr to;
-    unsigned value = 9;
-    void *image = NULL, *params[] = {&to, &value};
+    void *image = NULL;
     size_t size = 0;
     (void)state;
     for (int i = 0; i < 2; i++)
@@ -79,11 +47,7 @@ static void for_newer_devices(void **state)
     OK(cuLinkComplete(link, &image, &size));
     assert_true(size > 0);
     OK(cuModuleLoadData(&module, image));
-    OK(cuMemAlloc(&to, 4));
-    OK(cuLaunchKernel(get_function(module, "store"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
-    OK(cuCtxSynchronize());
-    assert_int_equal(read_word(to), 9);
-    OK(cuMemFree(to));
+    check_store(module, 9);
     OK(cuModuleUnload(module));
     OK(cuLinkDestroy(link));
     link = make();

@@ -46,43 +46,19 @@ static void load_from_a_file(void **state)
 static void ptx_for_newer_devices(void **state)
 {
     static const char text[] = ".version 8.7\n.target sm_120\n.address_size 64\n" PTX_STORE;
-    struct {
-        struct {
-            unsigned magic;
-            unsigned short version, size;
-            unsigned long long rest;
-        } head;
-        struct {
-            unsigned short kind, version;
-            unsigned size;
-            unsigned long long body;
-            unsigned others[3], target, more[8];
-        } entry;
-        char body[(sizeof text + 7) / 8 * 8];
-    } image = {.head = {0xba55ed50u, 1, 16, sizeof image.entry + sizeof image.body},
-               .entry = {.kind = 1, .version = 0x101, .size = 64, .body = sizeof image.body, .target = 120}};
+    struct newer image = newer_of(text);
     CUjit_option option = CU_JIT_TARGET;
     void *value = (void *)(uintptr_t)CU_TARGET_COMPUTE_80;
     CUmodule module;
-    CUdeviceptr to;
-    unsigned seven = 7, found = 0;
     int version = 0;
     (void)state;
-    memcpy(image.body, text, sizeof text);
     FAILS(cuModuleLoadDataEx(&module, &image, 1, &option, &value), CUDA_ERROR_NO_BINARY_FOR_GPU);
     OK(cuModuleLoadData(&module, &image));
-    CUfunction store = get_function(module, "store");
-    OK(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_PTX_VERSION, store));
+    OK(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_PTX_VERSION, get_function(module, "store")));
     assert_int_equal(version, 120);
-    OK(cuMemAlloc(&to, 4));
-    void *parameters[] = {&to, &seven};
-    OK(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
-    OK(cuMemcpyDtoH(&found, to, 4));
-    assert_int_equal(found, 7);
-    OK(cuMemFree(to));
+    check_store(module, 7);
     OK(cuModuleUnload(module));
-    FAILS(cuModuleLoadData(&module, ".version 8.7\n.target sm_120\n.address_size 64\n" PTX_STORE),
-          CUDA_ERROR_INVALID_PTX);
+    FAILS(cuModuleLoadData(&module, text), CUDA_ERROR_INVALID_PTX);
 }
 
 static void wrong_images(void **state)

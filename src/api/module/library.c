@@ -97,7 +97,7 @@ static void wait_for_context(void *object, void *data)
         mr_call_log(MR_LOG_DEBUG, "context %llu has failed before", context->id);
 }
 
-/* Waits for the work of all contexts, as hardware does (conformance cases unload.library*). */
+/* Waits for the work of all contexts, as hardware does (conformance cases unload.*). */
 CUresult mr_cuLibraryUnload(CUlibrary library)
 {
     struct mr_library *found;

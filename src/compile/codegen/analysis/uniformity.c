@@ -104,8 +104,9 @@ static uint32_t low_zeros(uint32_t ones)
     return ones ? (uint32_t)__builtin_ctz(ones) : 32;
 }
 
-/* Bits that may be set in a number of which these low ones are not, and which is at most `most`. In a loop a number
- * grows with each round of the search for classes, so there are few sizes. */
+/* Bits that may be set in a number of at most `most` whose lowest `zeros` bits are 0. There are few sizes, since a
+ * number that a loop makes larger grows in each round of the search for classes, which goes on until nothing changes.
+ */
 static uint32_t ones_of(uint32_t zeros, uint64_t most)
 {
     static const uint32_t sizes[] = {0, 0x3ff, 0xffff, 0xffffff, INT32_MAX};

@@ -17,7 +17,7 @@
 /* Above this many choices between values at the heads of blocks, registers stay in memory between blocks. */
 #define CHOICES 800u
 
-/* Whether there are more. (Functions have tens of thousands of registers and blocks.) */
+/* Whether there are more. It stops there: some functions have tens of thousands of registers and of blocks. */
 static bool has_many_choices(const struct cg *g)
 {
     size_t count = 0;

@@ -28,8 +28,7 @@ static LLVMValueRef comparable(struct cg *g, const struct mr_ptx_operand *operan
         return cg_bfloat_to_float(g, cg_source(g, operand, g->unit->i16));
     case MR_PTX_TYPE_F32:
         value = cg_source(g, operand, g->unit->f32);
-        return (flags & MR_PTX_FLAG_FTZ) && !(cg_flush_known(g, operand) & CG_NUMBER_FLUSHED) ? cg_flush(g, value)
-                                                                                              : value;
+        return flags & MR_PTX_FLAG_FTZ ? cg_flush_operand(g, operand, value) : value;
     case MR_PTX_TYPE_F64:
         return cg_source(g, operand, g->unit->f64);
     default:

@@ -32,7 +32,7 @@ static LLVMValueRef float_source(struct cg *g, const struct mr_ptx_operand *oper
         return cg_source(g, operand, g->unit->f64);
     default: {
         LLVMValueRef value = cg_source(g, operand, g->unit->f32);
-        return flush && !(cg_flush_known(g, operand) & CG_NUMBER_FLUSHED) ? cg_flush(g, value) : value;
+        return flush ? cg_flush_operand(g, operand, value) : value;
     }
     }
 }

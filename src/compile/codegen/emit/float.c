@@ -28,11 +28,10 @@ static bool flushes(const struct mr_ptx_inst *inst)
 static LLVMValueRef operand(struct cg *g, const struct mr_ptx_inst *inst, unsigned index)
 {
     LLVMValueRef value = cg_source(g, &inst->operands[index], float_type(g, inst));
-    return flushes(inst) && !(cg_flush_known(g, &inst->operands[index]) & CG_NUMBER_FLUSHED) ? cg_flush(g, value)
-                                                                                             : value;
+    return flushes(inst) ? cg_flush_operand(g, &inst->operands[index], value) : value;
 }
 
-/* A result that is not subnormal, or may be; which ones aren't is in numbers/flush.c. */
+/* A result that can't be subnormal (numbers/flush.c says which can't), or may be. */
 static void normal_result(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef value)
 {
     if (inst->flags & MR_PTX_FLAG_SAT)

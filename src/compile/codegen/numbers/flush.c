@@ -5,9 +5,10 @@
  * it. Compilers write it on every instruction of a program that is built so (nvcc's -use_fast_math, Dr.Jit), where it
  * would be most of the work. So what can't be subnormal is left alone:
  *
- *   - a register that only ever gets flushed results, integers and halves as floats, constants, bits that have no
- *     fraction or an exponent, and copies of such registers is *flushed*: as an operand it needs nothing;
- *   - the smaller or larger of flushed numbers, their sign changed, their root or logarithm is not subnormal;
+ *   - a register is *flushed*, and needs nothing as an operand, if it only ever gets flushed results, integers and
+ *     halves as floats, constants, bits without a fraction, bits with one of the exponent's set, and copies of such
+ *     registers;
+ *   - of flushed numbers, these are not subnormal: the smaller, the larger, one with another sign, a root, a logarithm;
  *   - a product of a flushed number with one of size 1 or more (or a NaN), a *large* register or constant, is zero or
  *     as large as that number;
  *   - a sum of any number, or of a product, with one of size 2^-76 or more is zero or larger than a subnormal number. A
@@ -97,8 +98,8 @@ static const struct mr_ptx_operand *constant_of(const struct mr_ptx_inst *inst)
     return NULL;
 }
 
-/* Of bits that a mask or a shift leaves: without a fraction it is no subnormal number, and neither with a bit of the
- * exponent set. So programs make powers of two, and take numbers apart. */
+/* Of bits that a mask or a shift leaves. A subnormal number has a fraction, and no bit of the exponent. Programs make
+ * powers of two so, and take numbers apart. */
 static unsigned known_of_pattern(const struct mr_ptx_inst *inst, const uint8_t *known)
 {
     const struct mr_ptx_operand *constant = constant_of(inst), *other;
@@ -235,6 +236,11 @@ static LLVMValueRef without(struct cg *g, LLVMValueRef value, LLVMValueRef tiny)
 LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value)
 {
     return without(g, value, are_tiny(g, value));
+}
+
+LLVMValueRef cg_flush_operand(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef value)
+{
+    return cg_flush_known(g, operand) & CG_NUMBER_FLUSHED ? value : cg_flush(g, value);
 }
 
 LLVMValueRef cg_flushed_product(struct cg *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef product)

@@ -38,6 +38,8 @@ unsigned cg_flush_known(const struct cg *g, const struct mr_ptx_operand *operand
 /* Whether a sum of flushed numbers, or of a product of two and this addend, can't be subnormal. */
 bool cg_flush_sum_is_normal(const struct cg *g, const struct mr_ptx_operand *addend);
 LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value); /* subnormal -> signed zero */
+/* The same of an operand's value, which stays as it is if the operand is known to be flushed. */
+LLVMValueRef cg_flush_operand(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef value);
 /* The f32 product of a and b, rounded to nearest or otherwise: zero of its sign where the product is subnormal before
  * it is rounded. */
 LLVMValueRef cg_flushed_product(struct cg *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef product);

@@ -13,10 +13,10 @@
  *   stepping by what only the  a test of that step, and the way for its own size
  *   running code knows         if it turns out to be that
  *   anything else              a gather or scatter, or a loop over the lanes
- *                              where the processor has none of that width;
- *                              in global memory only if the addresses turn out
- *                              neither to step by the access's size nor, for a
- *                              load, to be the same for all lanes
+ *                              where the processor has none of that width; in
+ *                              global memory a test comes first: whether the
+ *                              addresses step by the access's size after all,
+ *                              or, of a load, are the same for all lanes
  *
  * A stepping address that was widened from 32 bits steps only if no lane
  * overflowed on the way; that is tested when the code runs, and the other way
@@ -105,6 +105,13 @@ static bool may_be_contiguous(const struct cg *g, const struct cg_access *a)
            !g->unit->request->hurry;
 }
 
+/* The running lanes whose address is not the expected one. */
+static LLVMValueRef strays(struct cg *g, LLVMValueRef addresses, LLVMValueRef expected)
+{
+    LLVMValueRef others = LLVMBuildICmp(g->b, LLVMIntNE, addresses, expected, "");
+    return LLVMBuildBitCast(g->b, LLVMBuildAnd(g->b, others, g->now.exec_vector, ""), g->unit->mask, "");
+}
+
 /* One place for all lanes, if that turns out so: kernels find an element's row by a division, and read what belongs to
  * the row (a broadcast, a softmax). The first lane has to run, since its address is the one that is read. */
 static void load_one_place(struct cg *g, struct cg_access *a)
@@ -112,12 +119,10 @@ static void load_one_place(struct cg *g, struct cg_access *a)
     LLVMTypeRef mask = g->unit->mask;
     LLVMValueRef addresses = cg_address_vector(g, &a->address);
     LLVMValueRef first = LLVMBuildExtractElement(g->b, addresses, LLVMConstInt(g->unit->i32, 0, false), "");
-    LLVMValueRef strays =
-        LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, addresses, cg_splat(g, first), ""), g->now.exec_vector, "");
     LLVMValueRef idle = LLVMBuildAnd(g->b, LLVMBuildNot(g->b, g->now.exec, ""), LLVMConstInt(mask, 1, false), "");
-    LLVMValueRef other_ways = LLVMBuildOr(g->b, LLVMBuildBitCast(g->b, strays, mask, ""), idle, "");
+    LLVMValueRef others = LLVMBuildOr(g->b, strays(g, addresses, cg_splat(g, first)), idle, "");
     LLVMBasicBlockRef fast = cg_new_block(g, "same"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, other_ways, LLVMConstInt(mask, 0, false), ""), fast, slow);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, others, LLVMConstInt(mask, 0, false), ""), fast, slow);
     LLVMPositionBuilderAtEnd(g->b, fast);
     struct cg_access other = *a;
     a->address = (struct cg_address){.c = {.kind = MR_CLASS_UNIFORM}, .base = {first}};
@@ -136,10 +141,8 @@ static void tested_way(struct cg *g, struct cg_access *a, bool is_load, cg_acces
     for (unsigned lane = 0; lane < g->unit->width; lane++)
         steps[lane] = LLVMConstInt(i64, (uint64_t)lane * a->bytes * a->count, false);
     LLVMValueRef expected = LLVMBuildAdd(g->b, cg_splat(g, first), LLVMConstVector(steps, g->unit->width), "");
-    LLVMValueRef strays =
-        LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, addresses, expected, ""), g->now.exec_vector, "");
-    LLVMValueRef none = LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildBitCast(g->b, strays, g->unit->mask, ""),
-                                      LLVMConstInt(g->unit->mask, 0, false), "");
+    LLVMValueRef none =
+        LLVMBuildICmp(g->b, LLVMIntEQ, strays(g, addresses, expected), LLVMConstInt(g->unit->mask, 0, false), "");
     LLVMBasicBlockRef fast = cg_new_block(g, "together"), slow = cg_new_block(g, "scattered"),
                       on = cg_new_block(g, "on");
     LLVMBuildCondBr(g->b, none, fast, slow);

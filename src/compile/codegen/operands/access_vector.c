@@ -69,8 +69,8 @@ void cg_load_whole(struct cg *g, struct cg_access *a)
  * warps, which read what lies between, have their turn only when this one is done. A wrong guess costs a few
  * instructions and doesn't fault. The memory is asked for in the cache's second level: strides are powers of two more
  * often than not, and eight rounds of such a stride are all that one place of the first level holds. Where warps take
- * turns at barriers in the loop, the next round is far enough, and the first level near enough. A loop of so few rounds
- * that it would be over (the rows of a tile) asks for what lies behind what it reads: the next block's tile does. */
+ * turns at barriers in the loop, the next round is far enough, and the first level near enough. A loop over
+ * the rows of a tile is done by then. It asks for what lies behind what it reads, where the next block's tile is. */
 #define PREFETCH_ROUNDS 8
 enum { TO_SECOND_LEVEL = 2, TO_FIRST_LEVEL = 3 }; /* LLVM's locality */
 
