@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL over four processes: results beside plain loops, a rank that is killed, an id whose maker has gone. */
+/* NCCL over four processes: results beside plain loops, ranks that are killed or end at a bad moment, an id whose maker
+ * has gone. */
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <signal.h>
@@ -24,6 +25,7 @@
 #define RT(call) CHECK((call) == cudaSuccess)
 
 static int self;
+static int pipes[RANKS][2]; /* to each rank */
 static ncclComm_t comm;
 static cudaStream_t stream;
 
@@ -114,8 +116,9 @@ static void graph_and_split(void)
     RT(cudaFree(at));
 }
 
-static void work(void)
+static void work(unsigned seed)
 {
+    (void)seed;
     reduce(1);
     reduce(1000);
     reduce(1500007);
@@ -127,10 +130,21 @@ static void work(void)
     OK(ncclCommDestroy(comm));
 }
 
+/* Waits until all have their communicator, without NCCL: an operation of a rank that dies may fail. */
+static void meet(void)
+{
+    char byte = 0;
+    for (int r = 0; r < RANKS; r++)
+        CHECK(write(pipes[r][1], &byte, 1) == 1);
+    for (int r = 0; r < RANKS; r++)
+        CHECK(read(pipes[self][0], &byte, 1) == 1);
+}
+
 /* Rank 2 dies at some moment while all work; the others get an error and end. */
 static void work_until_death(unsigned seed)
 {
     unsigned *at = filled(100000);
+    meet();
     if (self == 2 && fork() == 0) {
         /* A child that kills its parent: at any moment. */
         (void)nanosleep(&(struct timespec){.tv_nsec = 1000000L * (long)(seed % 60)}, NULL);
@@ -163,10 +177,49 @@ static void work_until_death(unsigned seed)
     OK(ncclCommDestroy(rest));
 }
 
+/* Rank 2 ends as soon as it has its communicator. What the others are doing ends, with an error or without. */
+static void die_at_once(unsigned seed)
+{
+    (void)seed;
+    if (self == 2)
+        (void)raise(SIGKILL);
+    unsigned *at = filled(1);
+    ncclResult_t state = comm ? ncclAllReduce(at, at, 1, ncclUint32, ncclMax, comm, stream) : ncclRemoteError;
+    RT(cudaStreamSynchronize(stream));
+    if (state == ncclSuccess)
+        OK(ncclCommGetAsyncError(comm, &state));
+    CHECK(state == ncclRemoteError || state == ncclSystemError);
+    ncclComm_t rest = NULL;
+    int gone = 2;
+    if (!comm)
+        return;
+    state = ncclCommShrink(comm, &gone, 1, &rest, NULL, NCCL_SHRINK_ABORT);
+    CHECK(state == ncclSuccess || state == ncclRemoteError);
+    OK(ncclCommAbort(comm));
+    if (state == ncclSuccess)
+        OK(ncclCommDestroy(rest));
+}
+
+/* Ranks 1 and 2 end, and the others count on rank 1: the new communicator is not made. */
+static void miss_one(unsigned seed)
+{
+    (void)seed;
+    meet();
+    if (self == 2)
+        (void)raise(SIGKILL);
+    if (self == 1)
+        exit(0);
+    ncclComm_t rest = comm;
+    int gone = 2;
+    CHECK(ncclCommShrink(comm, &gone, 1, &rest, NULL, NCCL_SHRINK_ABORT) == ncclRemoteError && !rest);
+    OK(ncclCommAbort(comm));
+}
+
 /* A process of a rank: gets the id from rank 0 by the pipes. */
-static void run_rank(int (*pipes)[2], bool dies, unsigned seed)
+static void run_rank(void (*with)(unsigned seed), unsigned seed)
 {
     ncclUniqueId id;
+    (void)alarm(600); /* a rank that waits for ever fails the test */
     RT(cudaSetDevice(self));
     RT(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     if (self == 0) {
@@ -176,17 +229,14 @@ static void run_rank(int (*pipes)[2], bool dies, unsigned seed)
     } else {
         CHECK(read(pipes[self][0], &id, sizeof id) == (ssize_t)sizeof id);
     }
-    OK(ncclCommInitRank(&comm, RANKS, id, self));
-    if (dies)
-        work_until_death(seed);
-    else
-        work();
+    ncclResult_t made = ncclCommInitRank(&comm, RANKS, id, self);
+    CHECK(made == ncclSuccess || (with == die_at_once && self != 2 && !comm));
+    with(seed);
     exit(0);
 }
 
-static void run_all(bool dies, unsigned seed)
+static void run_all(void (*with)(unsigned seed), unsigned seed)
 {
-    int pipes[RANKS][2];
     pid_t child[RANKS];
     for (int r = 0; r < RANKS; r++)
         CHECK(pipe(pipes[r]) == 0);
@@ -194,13 +244,13 @@ static void run_all(bool dies, unsigned seed)
         child[r] = fork();
         if (child[r] == 0) {
             self = r;
-            run_rank(pipes, dies, seed);
+            run_rank(with, seed);
         }
     }
     for (int r = 0; r < RANKS; r++) {
         int status = -1;
         CHECK(waitpid(child[r], &status, 0) == child[r]);
-        if (dies && r == 2)
+        if (with != work && r == 2)
             CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         else
             CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -228,9 +278,11 @@ static void orphaned(void)
 int main(void)
 {
     const char *kills = getenv("MILLRACE_TEST_KILLS");
-    run_all(false, 0);
+    run_all(work, 0);
+    run_all(die_at_once, 0);
+    run_all(miss_one, 0);
     for (int i = 0; i < (kills ? atoi(kills) : 4); i++)
-        run_all(true, (unsigned)i * 17 + 3);
+        run_all(work_until_death, (unsigned)i * 17 + 3);
     orphaned(); /* last: from here on this process has a driver */
     puts("NCCL over processes is right");
     return 0;

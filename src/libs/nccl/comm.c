@@ -12,8 +12,6 @@
 #include "libs/nccl/monitor.h"
 #include "libs/nccl/refuse.h"
 
-#define LOOK_ROUNDS 200 /* naps between two looks at other processes */
-
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mr_comm *all; /* communicators that have a meeting; all_lock guards it */
 
@@ -222,14 +220,15 @@ static ncclResult_t open_peers(struct mr_comm *comm)
     return ncclSuccess;
 }
 
-ncclResult_t mr_comm_await(struct mr_comm *comm)
+ncclResult_t mr_comm_await(struct mr_comm *comm, bool (*can_join)(const void *data), const void *data)
 {
     struct mr_meeting *meeting = comm->meeting;
     for (unsigned round = 1; atomic_load(&meeting->joined) < meeting->ranks; round++) {
         if (atomic_load(&meeting->failed) != 0)
             return mr_nccl_bad("ncclCommInitRank", ncclRemoteError, "another rank has failed");
-        if (round % LOOK_ROUNDS == 0)
-            (void)mr_meeting_all_live(meeting);
+        if (round % MR_NAPS_BETWEEN_LOOKS == 0 && mr_meeting_all_live(meeting) && can_join && !can_join(data) &&
+            atomic_load(&meeting->joined) < meeting->ranks)
+            mr_meeting_fail(meeting, ncclRemoteError);
         mr_nccl_nap();
     }
     ncclResult_t status = check_devices(meeting);

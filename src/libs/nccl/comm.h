@@ -68,9 +68,11 @@ ncclResult_t mr_comm_find_any(const char *function, ncclComm_t handle, struct mr
 /* Its state: ncclSuccess, ncclInProgress, or why its meeting has failed. */
 ncclResult_t mr_comm_state(const struct mr_comm *comm);
 
-/* Enters the meeting, without waiting for others; then waits for all. */
+/* Enters the meeting, without waiting for others. */
 ncclResult_t mr_comm_enter(struct mr_comm *comm, const ncclUniqueId *id);
-ncclResult_t mr_comm_await(struct mr_comm *comm);
+
+/* Waits until all ranks have entered. `can_join`, which may be NULL, is asked now and then: false fails the meeting. */
+ncclResult_t mr_comm_await(struct mr_comm *comm, bool (*can_join)(const void *data), const void *data);
 
 /* Waits until all that it has submitted to streams is over. Launches of graphs are not waited for. */
 ncclResult_t mr_comm_flush(struct mr_comm *comm);
@@ -81,7 +83,9 @@ void mr_comm_end(struct mr_comm *comm);
 /* Calls `see` for each of the process's communicators that has a meeting, with a lock held. */
 void mr_comm_each(void (*see)(struct mr_comm *comm));
 
-/* Sleeps for a tenth of a millisecond, in a loop that waits for another rank. */
+/* Sleeps for a tenth of a millisecond, in a loop that waits for another rank. Such a loop looks now and then whether
+ * that rank is still there. */
+enum { MR_NAPS_BETWEEN_LOOKS = 200 };
 void mr_nccl_nap(void);
 
 /* Makes the communicator's context current until mr_comm_pop. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/thread.h"
 #include "libs/math/handles.h"
 #include "libs/nccl/monitor.h"
@@ -34,10 +35,7 @@ static ncclResult_t wait_for_all(const struct mr_job *job, bool (*has)(struct mr
         if (only >= 0 && i != only)
             continue;
         for (unsigned round = 1; !has(&meeting->rank[i], turn); round++) {
-            uint32_t presence = atomic_load(&meeting->rank[i].presence);
-            bool lives = round % 200 != 0 || meeting->rank[i].process == mr_process_self() ||
-                         mr_process_lives(meeting->rank[i].process);
-            if (presence != MR_RANK_HERE || !lives)
+            if (round % MR_NAPS_BETWEEN_LOOKS == 0 && !mr_meeting_is_here(meeting, i) && !has(&meeting->rank[i], turn))
                 return mr_nccl_bad(job->function, ncclRemoteError, "rank %d has gone", i);
             mr_nccl_nap();
         }
@@ -90,14 +88,18 @@ struct members {
     int count, rank, leader;
 };
 
+static bool is_member(const struct mr_job *job, int rank)
+{
+    return job->kind == MR_JOB_SPLIT ? job->parent->meeting->rank[rank].color == job->color : !job->excluded[rank];
+}
+
 static struct members members_of(const struct mr_job *job)
 {
     const struct mr_meeting *meeting = job->parent->meeting;
     int self = job->parent->rank;
     struct members members = {.leader = self};
     for (int i = 0; i < job->parent->ranks; i++) {
-        bool is_one = job->kind == MR_JOB_SPLIT ? meeting->rank[i].color == job->color : !job->excluded[i];
-        if (!is_one)
+        if (!is_member(job, i))
             continue;
         members.count++;
         bool before = job->kind == MR_JOB_SPLIT ? i != self && is_before(meeting, i, self) : i < self;
@@ -107,6 +109,18 @@ static struct members members_of(const struct mr_job *job)
             members.leader = i;
     }
     return members;
+}
+
+/* Whether all members can still join: none has left the parent, and their processes are alive. */
+static bool can_join(const void *data)
+{
+    const struct mr_job *job = data;
+    for (int i = 0; i < job->parent->ranks; i++)
+        if (is_member(job, i) && !mr_meeting_is_here(job->parent->meeting, i)) {
+            mr_log(MR_LOG_WARN, "NCCL: rank %d has gone before it joined the new communicator", i);
+            return false;
+        }
+    return true;
 }
 
 /* The leader of the members gives them an id. */
@@ -162,7 +176,7 @@ static ncclResult_t step(struct mr_job *job, unsigned number)
             return mr_nccl_bad(job->function, ncclSystemError, "there can't be another thread");
         return job->kind == MR_JOB_INIT ? mr_comm_enter(job->comm, &job->id) : take_id(job);
     default:
-        return job->comm ? mr_comm_await(job->comm) : ncclSuccess;
+        return job->comm ? mr_comm_await(job->comm, job->parent ? can_join : NULL, job) : ncclSuccess;
     }
 }
 

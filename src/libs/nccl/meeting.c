@@ -300,13 +300,21 @@ bool mr_meeting_post(struct mr_meeting *meeting, struct mr_office *const *office
     return (to_one ? post_to_one : post_to_all)(meeting, office, rank, number, room, match);
 }
 
+static bool lives(const struct mr_rank *rank)
+{
+    return rank->process == mr_process_self() || mr_process_lives(rank->process);
+}
+
+bool mr_meeting_is_here(const struct mr_meeting *meeting, int rank)
+{
+    return atomic_load(&meeting->rank[rank].presence) == MR_RANK_HERE && lives(&meeting->rank[rank]);
+}
+
 bool mr_meeting_all_live(struct mr_meeting *meeting)
 {
-    uint64_t self = mr_process_self();
     for (uint32_t i = 0; i < meeting->ranks; i++) {
         struct mr_rank *rank = &meeting->rank[i];
-        if (atomic_load(&rank->presence) != MR_RANK_HERE || rank->process == self || mr_process_lives(rank->process) ||
-            atomic_load(&rank->presence) != MR_RANK_HERE)
+        if (atomic_load(&rank->presence) != MR_RANK_HERE || lives(rank) || atomic_load(&rank->presence) != MR_RANK_HERE)
             continue;
         if (atomic_load(&meeting->failed) == 0)
             mr_log(MR_LOG_WARN, "NCCL: the process of rank %u has died: the communicator fails", i);

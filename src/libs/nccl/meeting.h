@@ -80,6 +80,9 @@ void mr_meeting_fail(struct mr_meeting *meeting, ncclResult_t why);
 bool mr_meeting_post(struct mr_meeting *meeting, struct mr_office *const *office, int rank, uint32_t number,
                      struct mr_posting **room, struct mr_match *match);
 
+/* Whether the rank has joined, has not left, and its process is alive. */
+bool mr_meeting_is_here(const struct mr_meeting *meeting, int rank);
+
 /* Whether the processes of all ranks that have not left are alive. If one is not, the meeting fails with
  * ncclRemoteError. */
 bool mr_meeting_all_live(struct mr_meeting *meeting);
