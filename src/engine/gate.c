@@ -18,6 +18,14 @@ uint64_t mr_gate_ask(const struct mr_observed_work *work)
     return mr_observer.may_begin(work) ? 0 : ticket;
 }
 
+bool mr_gate_is_old(uint64_t ticket)
+{
+    mr_lock_take(&mr_engine.lock);
+    bool is_old = ticket != mr_engine.gate.asked + 1;
+    mr_lock_drop(&mr_engine.lock);
+    return is_old;
+}
+
 /* Takes a task off the held ones, whose place another one gets. Lock held. */
 static void release(struct mr_task *task)
 {
@@ -70,6 +78,15 @@ void mr_gate_ask_again(void)
     }
     mr_engine_note_change();
     call = mr_call_both(call, mr_engine_call());
+    mr_lock_drop(&mr_engine.lock);
+    mr_call_make(call);
+}
+
+void mr_gate_note_change(void)
+{
+    mr_lock_take(&mr_engine.lock);
+    mr_engine_note_change();
+    struct mr_call call = mr_engine_call();
     mr_lock_drop(&mr_engine.lock);
     mr_call_make(call);
 }

@@ -24,6 +24,9 @@ static inline bool mr_gate_on(void)
 /* May the work or step begin now? 0: it may. Else a ticket for mr_gate_hold. Called on a worker, no lock held. */
 uint64_t mr_gate_ask(const struct mr_observed_work *work) __attribute__((warn_unused_result));
 
+/* Has the observer wanted to be asked again since the ticket was given? The caller may hold a task's lock. */
+bool mr_gate_is_old(uint64_t ticket) __attribute__((warn_unused_result));
+
 /* Holds a task that isn't queued. If the observer has wanted to be asked again since the ticket was given, the task is
  * queued at once. The caller may hold the task's own lock; it makes the call afterwards. */
 struct mr_call mr_gate_hold(struct mr_task *task, uint64_t key, uint64_t ticket) __attribute__((warn_unused_result));
@@ -34,6 +37,10 @@ struct mr_call mr_gate_recall(struct mr_task *task) __attribute__((warn_unused_r
 /* struct mr_observed_driver's functions of these names. Any thread; no lock of the driver's held. */
 void mr_gate_ask_again(void);
 bool mr_gate_at_rest(void);
+
+/* Something has changed that mr_gate_at_rest looks at: if the engine rests the observer is told. No lock of the
+ * driver's is held. */
+void mr_gate_note_change(void);
 
 /* The stream layer's: a thread that the observer was told waits has what it waits for, but has not gone on yet. The
  * engine doesn't rest then. Set once, before any use; no lock of the engine is held when it is called. */

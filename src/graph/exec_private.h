@@ -97,7 +97,7 @@ struct mr_plan {
     struct mr_ready ready, host; /* steps for any thread, and for workers only */
     struct mr_ready
         held; /* steps that an observer doesn't let begin yet; asked about again by the thread that takes the task */
-    uint64_t held_ticket; /* the gate's, of the first of them */
+    uint64_t held_ticket; /* the gate's, the oldest of theirs */
     bool invited; /* the task is queued or held by the gate, or taken and not yet begun */
     bool offered;
     _Atomic uint32_t

@@ -127,11 +127,13 @@ static uint32_t take_shared(struct mr_plan *plan, struct mr_ready *mine, bool wo
     }
     if (plan->ready.count + plan->host.count > 0) {
         call = invite(plan);
-    } else if (plan->held.count > 0) {
-        call = invite_later(plan);
-    } else if (plan->invited && mr_engine_take(&plan->task)) {
-        plan->invited = false;
-        atomic_fetch_sub_explicit(&plan->inside, 1, memory_order_relaxed);
+    } else {
+        if (plan->invited && mr_engine_take(&plan->task)) {
+            plan->invited = false;
+            atomic_fetch_sub_explicit(&plan->inside, 1, memory_order_relaxed);
+        }
+        if (plan->held.count > 0)
+            call = invite_later(plan);
     }
     mr_lock_drop(&plan->lock);
     mr_call_make(call);
@@ -403,17 +405,19 @@ __attribute__((noinline, cold)) static bool may_begin(struct mr_plan *plan, uint
     if (!ticket)
         return true;
     mr_lock_take(&plan->lock);
-    if (plan->held.count == 0)
+    if (plan->held.count == 0 || ticket < plan->held_ticket)
         plan->held_ticket = ticket;
     append(plan, &plan->held, at);
     mr_lock_drop(&plan->lock);
     return false;
 }
 
-/* What was held is ready again, to be asked about. Plan's lock held. */
+/* What was held is ready again, if the observer wants to be asked about it again. Plan's lock held. */
 static void take_back(struct mr_plan *plan)
 {
     MR_HELD(&plan->lock);
+    if (plan->held.count == 0 || !mr_gate_is_old(plan->held_ticket))
+        return;
     for (uint32_t at; (at = take_first(plan, &plan->held)) != MR_STEP_NONE;)
         append(plan, is_host(plan, at) ? &plan->host : &plan->ready, at);
 }

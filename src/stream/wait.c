@@ -206,6 +206,7 @@ __attribute__((noinline, cold)) static void tell_end(struct wait *wait)
     mr_lock_take(&told_lock);
     mr_list_remove(&wait->link);
     mr_lock_drop(&told_lock);
+    mr_gate_note_change(); /* the engine didn't rest until now */
 }
 
 bool mr_stream_wait_is_over(void)

@@ -13,7 +13,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char letters[64];
-static unsigned calls, call_of[26];
+static _Thread_local unsigned calls;
+static unsigned call_of[26];
 static _Atomic bool told;
 static CUstream streams[3];
 
@@ -33,6 +34,11 @@ static void write_down(void *letter)
     pthread_mutex_lock(&lock);
     strncat(letters, letter, 1);
     pthread_mutex_unlock(&lock);
+}
+
+static void idle(void *data)
+{
+    (void)data;
 }
 
 static void tell(void *letter)
@@ -141,6 +147,19 @@ static void threads(void)
     queue(2, "C");
 }
 
+/* A thread that has stopped behind its call while this one waits, and then waits for the thread. */
+static void joins(void)
+{
+    for (int i = 0; i < 50; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, other_thread, NULL);
+        DO(cuLaunchHostFunc(streams[0], idle, NULL));
+        DO(cuStreamSynchronize(streams[0]));
+        pthread_join(thread, NULL);
+    }
+    queue(0, "A");
+}
+
 /* Ends without waiting. */
 static void end(void)
 {
@@ -154,8 +173,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*function)(void);
-    } parts[] = {{"four", four},     {"graph", graph},   {"poll", poll},       {"outside", outside},
-                 {"events", events}, {"copies", copies}, {"threads", threads}, {"end", end}};
+    } parts[] = {{"four", four},     {"graph", graph},     {"poll", poll},   {"outside", outside}, {"events", events},
+                 {"copies", copies}, {"threads", threads}, {"joins", joins}, {"end", end}};
     CUcontext context;
     CUdevice device;
     if (argc < 2 || cuInit(0) != CUDA_SUCCESS)

@@ -44,6 +44,15 @@ def test_orders() -> None:
     assert letters("late", "poll") in ("ABC", "BAC")
 
 
+def test_asks() -> None:
+    """What was refused is asked about when the schedule wants to be asked, and not all the time: at most seven things
+    are ready in a run, and each decision, call and wait lets them be asked about once more."""
+    for schedule in ("eager", "reversed", "random:seed=1"):
+        for workers in (1, 3):
+            left = run(schedule, "graph", workers)[1]
+            assert left["asked"] <= 7 * (left["decisions"] + 25), (schedule, workers, left)
+
+
 def test_seeds() -> None:
     """The same run from the same seed, with several workers too; other seeds give other runs."""
     seen = set()
@@ -89,7 +98,8 @@ def test_bytes() -> None:
 
 
 def test_let_go() -> None:
-    """Nothing hangs: what everything waits for is let go, and so is what is waited for out of the driver's sight."""
+    """Nothing hangs: what everything waits for is let go, and so is what is waited for out of the driver's sight. A
+    thread that has stopped goes on when another one, which waited, has gone on."""
     _, a, b, c = "", *calls_of("events")
     printed, left, _ = run(f"plain:hold=1.{a}:until=1.{b}", "events")
     assert printed[-1].split()[0].replace("C", "") == "AB" and left["let_go"] and left["overdue"] == 0, (printed, left)
@@ -97,6 +107,10 @@ def test_let_go() -> None:
     assert sorted(printed[-1].split()[0]) == ["A", "B"] and left["overdue"] > 0, (printed, left)
     for schedule in ("eager", "random:seed=1", "random:seed=2", "late:patience=200", "reversed:patience=200"):
         assert sorted(run(schedule, "threads")[0][-1].split()[0]) == ["A", "B", "C"]
+
+
+    for seed in range(20):
+        assert run(f"random:seed={seed}", "joins")[1]["overdue"] == 0, seed
 
 
 def test_end() -> None:

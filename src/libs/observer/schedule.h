@@ -150,6 +150,7 @@ bool obs_schedule_any(const struct obs_schedule *schedule);
 
 struct obs_schedule_counts {
     uint64_t decisions; /* how many things were chosen */
+    uint64_t asked; /* how often it was asked whether something may begin */
     uint64_t trace; /* which ones: the same number for the same choices, by names that runs share */
     uint64_t let_go; /* held operations of a witness that began although the other was not done, */
     uint64_t overdue; /* and what was let go because nothing moved */

@@ -215,6 +215,7 @@ bool obs_schedule_ask(struct obs_schedule *schedule, uint64_t work, uint64_t nod
 {
     enum obs_role role = obs_schedule_role(schedule, work, node);
     const struct live *live = find_live(schedule, work);
+    schedule->counts.asked++;
     if (schedule->chosen && schedule->chosen_work == work && schedule->chosen_node == node) {
         schedule->chosen = false;
         return begins(schedule, role);

@@ -258,6 +258,18 @@ static void tool_ends(void)
     carry_out(obs_schedule_open(schedule) ? OBS_WORK : OBS_NOTHING);
 }
 
+/* With the lock, unless a thread has it that the end of the process has stopped. */
+static bool tool_write(const char *folder, const char *end)
+{
+    bool locked = false;
+    for (int i = 0; i < 100 && !(locked = pthread_mutex_trylock(&lock) == 0); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    bool good = obs_schedule_write(folder, end);
+    if (locked)
+        pthread_mutex_unlock(&lock);
+    return good;
+}
+
 /* ---- the thread that looks whether anything moves ---- */
 
 static void *look(void *data)
@@ -332,5 +344,5 @@ const struct obs_tool obs_tool_schedule = {
     .rest = tool_rest,
     .waits = tool_waits,
     .ends = tool_ends,
-    .write = obs_schedule_write,
+    .write = tool_write,
 };

@@ -90,8 +90,9 @@ static void print_all(const char *end)
     print_plain("end", end);
     obs_left_print(",\n\"other_program\": %s, \"short_of_memory\": %s", truth(state->other_program),
                    truth(state->short_of_memory));
-    obs_left_print(", \"decisions\": %" PRIu64 ", \"trace\": \"%016" PRIx64 "\", \"overdue\": %" PRIu64,
-                   counts.decisions, counts.trace, counts.overdue);
+    obs_left_print(", \"decisions\": %" PRIu64 ", \"asked\": %" PRIu64 ", \"trace\": \"%016" PRIx64 "\"",
+                   counts.decisions, counts.asked, counts.trace);
+    obs_left_print(", \"overdue\": %" PRIu64, counts.overdue);
     if (state->options.witness) {
         obs_left_print(",\n\"held\": %s, \"let_go\": %s", truth(counts.held), truth(counts.let_go > 0));
         obs_left_print(", \"hold_began\": %s, \"hold_ended\": %s", truth(counts.began), truth(counts.ended));
