@@ -335,6 +335,219 @@ CASE(mempool_order, legacy_between_blocking, .alone = true, .allow = "other same
     each_setting(legacy_between, 0);
 }
 
+/* ---- a free in the legacy stream, while a blocking stream uses the block ---- */
+
+/* Says also whether work of the new owner waits, where it got the block. */
+static CUdeviceptr used_then_taken(struct scene *s, CUstream freer, CUstream taker)
+{
+    scene_gate(s, s->a);
+    gold_store(s->a, s->block, 1);
+    scene_free(s, freer);
+    gold_sleep_ms(50);
+    CUdeviceptr next = take(s->pool, BLOCK, taker);
+    if (next == s->block) {
+        gold_store(taker, next, 2);
+        say_if("waits", gold_wait_stream(taker, 200) == CUDA_ERROR_NOT_READY);
+    }
+    return next;
+}
+
+static CUdeviceptr freed_in_legacy_for_blocking(struct scene *s)
+{
+    return used_then_taken(s, CU_STREAM_LEGACY, s->b);
+}
+
+CASE(mempool_order, freed_in_legacy_for_blocking)
+{
+    each_setting(freed_in_legacy_for_blocking, 0);
+}
+
+static CUdeviceptr freed_in_legacy_for_legacy(struct scene *s)
+{
+    return used_then_taken(s, CU_STREAM_LEGACY, CU_STREAM_LEGACY);
+}
+
+CASE(mempool_order, freed_in_legacy_for_legacy)
+{
+    each_setting(freed_in_legacy_for_legacy, 0);
+}
+
+static CUdeviceptr freed_in_legacy_for_non_blocking(struct scene *s)
+{
+    CUstream apart = gold_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr next = used_then_taken(s, CU_STREAM_LEGACY, apart);
+    NEED(cuStreamDestroy(apart));
+    return next;
+}
+
+CASE(mempool_order, freed_in_legacy_for_non_blocking)
+{
+    each_setting(freed_in_legacy_for_non_blocking, 0);
+}
+
+/* The stream that uses the block is destroyed before the free. */
+static CUdeviceptr freed_after_stream(struct scene *s)
+{
+    CUstream used, apart = gold_stream(CU_STREAM_NON_BLOCKING);
+    NEED(cuStreamCreate(&used, 0));
+    scene_gate(s, used);
+    gold_store(used, s->block, 1);
+    NEED(cuStreamDestroy(used));
+    scene_free(s, CU_STREAM_LEGACY);
+    gold_sleep_ms(50);
+    CUdeviceptr next = take(s->pool, BLOCK, apart);
+    NEED(cuStreamDestroy(apart));
+    return next;
+}
+
+CASE(mempool_order, freed_in_legacy_after_stream)
+{
+    each_setting(freed_after_stream, 0);
+}
+
+/* The same without the legacy stream's rules: nothing orders the free and the use. */
+static CUdeviceptr freed_apart_for_non_blocking(struct scene *s)
+{
+    CUstream apart = gold_stream(CU_STREAM_NON_BLOCKING), taker = gold_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr next = used_then_taken(s, apart, taker);
+    NEED(cuStreamDestroy(apart));
+    NEED(cuStreamDestroy(taker));
+    return next;
+}
+
+CASE(mempool_order, freed_apart_for_non_blocking)
+{
+    each_setting(freed_apart_for_non_blocking, 0);
+}
+
+/* The legacy stream uses the block, and a blocking one frees it. */
+static CUdeviceptr used_in_legacy(struct scene *s)
+{
+    CUstream apart = gold_stream(CU_STREAM_NON_BLOCKING);
+    scene_gate(s, CU_STREAM_LEGACY);
+    gold_store(CU_STREAM_LEGACY, s->block, 1);
+    scene_free(s, s->b);
+    gold_sleep_ms(50);
+    CUdeviceptr next = take(s->pool, BLOCK, apart);
+    if (next == s->block) {
+        gold_store(apart, next, 2);
+        say_if("waits", gold_wait_stream(apart, 200) == CUDA_ERROR_NOT_READY);
+    }
+    NEED(cuStreamDestroy(apart));
+    return next;
+}
+
+CASE(mempool_order, used_in_legacy_freed_in_blocking)
+{
+    each_setting(used_in_legacy, 0);
+}
+
+/* An allocation that waits for its block's old owner, and nothing behind it in its stream: does other work wait, too?
+ */
+struct awaited {
+    CUmemoryPool pool;
+    CUstream old;
+    struct gold_gate gate;
+    CUdeviceptr block;
+};
+
+static struct awaited awaited_begin(CUstream taker)
+{
+    struct awaited awaited = {.pool = pool_with(6, BLOCK), .old = gold_stream(CU_STREAM_NON_BLOCKING)};
+    CUdeviceptr first = take(awaited.pool, BLOCK, awaited.old);
+    NEED(cuStreamSynchronize(awaited.old));
+    awaited.gate = gold_gate_close(awaited.old);
+    NEED(cuMemFreeAsync(first, awaited.old));
+    awaited.block = take(awaited.pool, BLOCK, taker);
+    return awaited;
+}
+
+static void awaited_end(struct awaited *awaited)
+{
+    gold_gate_open(awaited->gate);
+    NEED(cuCtxSynchronize());
+    NEED(cuMemPoolDestroy(awaited->pool));
+}
+
+static void awaited_and_used(CUstream taker, CUstream user)
+{
+    struct awaited awaited = awaited_begin(taker);
+    gold_store(user, awaited.block, 1);
+    say_if("waits", gold_wait_stream(user, 200) == CUDA_ERROR_NOT_READY);
+    NEED(cuMemFreeAsync(awaited.block, user));
+    awaited_end(&awaited);
+}
+
+static void awaited_and_freed(CUstream taker, CUstream freer, bool ends)
+{
+    struct awaited awaited = awaited_begin(taker);
+    if (ends)
+        NEED(cuStreamDestroy(taker));
+    NEED(cuMemFreeAsync(awaited.block, freer));
+    gold_sleep_ms(50);
+    int off = 0;
+    NEED(cuMemPoolSetAttribute(awaited.pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, &off));
+    CUdeviceptr next = 0;
+    CUstream apart = gold_stream(CU_STREAM_NON_BLOCKING);
+    CUresult status = cuMemAllocFromPoolAsync(&next, BLOCK, awaited.pool, apart);
+    say(status);
+    if (status == CUDA_SUCCESS)
+        NEED(cuMemFreeAsync(next, apart));
+    awaited_end(&awaited);
+}
+
+CASE(mempool_order, awaited_in_blocking_used_in_legacy)
+{
+    awaited_and_used(gold_stream(0), CU_STREAM_LEGACY);
+}
+
+CASE(mempool_order, awaited_in_legacy_used_in_blocking)
+{
+    awaited_and_used(CU_STREAM_LEGACY, gold_stream(0));
+}
+
+CASE(mempool_order, awaited_in_blocking_freed_there)
+{
+    CUstream stream = gold_stream(0);
+    awaited_and_freed(stream, stream, false);
+}
+
+CASE(mempool_order, awaited_in_blocking_freed_in_legacy)
+{
+    awaited_and_freed(gold_stream(0), CU_STREAM_LEGACY, false);
+}
+
+CASE(mempool_order, awaited_in_blocking_freed_after_it)
+{
+    CUstream stream;
+    NEED(cuStreamCreate(&stream, 0));
+    awaited_and_freed(stream, CU_STREAM_LEGACY, true);
+}
+
+CASE(mempool_order, awaited_in_legacy_freed_in_blocking)
+{
+    awaited_and_freed(CU_STREAM_LEGACY, gold_stream(0), false);
+}
+
+CASE(mempool_order, trim_while_freed_in_legacy)
+{
+    CUmemoryPool pool = pool_with(7, 0);
+    CUstream a = gold_stream(0);
+    CUdeviceptr block = take(pool, BLOCK, a);
+    NEED(cuStreamSynchronize(a));
+    struct gold_gate gate = gold_gate_close(a);
+    NEED(cuMemFreeAsync(block, CU_STREAM_LEGACY));
+    gold_sleep_ms(50);
+    say(cuStreamQuery(CU_STREAM_LEGACY));
+    NEED(cuMemPoolTrimTo(pool, 0));
+    say_value("reserved", number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT));
+    gold_gate_open(gate);
+    NEED(cuStreamSynchronize(CU_STREAM_LEGACY));
+    NEED(cuMemPoolTrimTo(pool, 0));
+    say_value("reserved", number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT));
+    NEED(cuMemPoolDestroy(pool));
+}
+
 /* ---- streams that end ---- */
 
 static CUdeviceptr stream_ended(struct scene *s)

@@ -829,6 +829,29 @@ static void told_inside_graph()
     may_end = true;
 }
 
+/* Memory of a blocking stream is freed in the legacy stream, and the other way round. Between two blocking streams, or
+ * where a stream is no blocking one, nothing orders the free. */
+static void used_and_freed(cudaStream_t user, cudaStream_t freer, bool used)
+{
+    int *memory;
+    CHECK(cudaMallocAsync(&memory, COUNT * sizeof(int), user));
+    if (used)
+        fill<<<1, COUNT, 0, user>>>(memory, 1);
+    CHECK(cudaFreeAsync(memory, freer));
+}
+
+static void freed_in_legacy()
+{
+    cudaStream_t blocking, other;
+    CHECK(cudaStreamCreate(&blocking));
+    CHECK(cudaStreamCreate(&other));
+    for (int i = 0; i < 10; i++) {
+        used_and_freed(blocking, cudaStreamLegacy, i % 2 != 0);
+        used_and_freed(cudaStreamLegacy, other, i % 2 != 0);
+    }
+    used_and_freed(blocking, mended ? blocking : other, true);
+}
+
 int main(int count, char **words)
 {
     static const one_case cases[] = {{"set_back_by_value", set_back_by_value}, {"set_back_by_fill", set_back_by_fill},
@@ -843,7 +866,7 @@ int main(int count, char **words)
                  {"imports_and_frees", imports_and_frees}, {"imported_twice", imported_twice}, {"imported_and_freed", imported_and_freed}, {"imported_again", imported_again},
                  {"memory_exported_here", memory_exported_here}, {"imports_memory_twice", imports_memory_twice}, {"memory_imported_twice", memory_imported_twice},
                  {"imports_two_memories", imports_two_memories}, {"two_memories", two_memories},
-                 {"copied_to_host_memory", copied_to_host_memory}, {"told_inside", told_inside}, {"told_inside_graph", told_inside_graph}};
+                 {"copied_to_host_memory", copied_to_host_memory}, {"freed_in_legacy", freed_in_legacy}, {"told_inside", told_inside}, {"told_inside_graph", told_inside_graph}};
     mended = count > 2 && std::strcmp(words[2], "mended") == 0;
     handle_text = count > 3 ? words[3] : nullptr;
     CHECK(cudaMalloc(&a, COUNT * sizeof(int)));

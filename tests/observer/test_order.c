@@ -486,7 +486,7 @@ static void pinned_sources_are_read_early(void **state)
 static void frees_wait_by_luck(void **state)
 {
     (void)state;
-    uintptr_t stream = new_stream(false);
+    uintptr_t stream = new_stream(false), other = new_stream(false);
     struct obs_operation *a = launch(stream);
     CALL(cuMemFree_v2, memory(POOL, 1));
     assert_true(ended_by->host);
@@ -502,9 +502,7 @@ static void frees_wait_by_luck(void **state)
     b = launch(new_stream(false));
     assert_true(obs_comes_after(b, a));
     assert_false(obs_comes_after_by_luck(b, a));
-    /* In stream order. */
     CUdeviceptr pointer = memory(POOL, 2);
-    uintptr_t other = new_stream(false);
     CALL(cuMemAllocAsync, &pointer, 256, (CUstream)stream);
     struct obs_operation *use = launch(stream), *elsewhere = launch(other);
     assert_true(obs_comes_after(use, made_by));
@@ -512,6 +510,27 @@ static void frees_wait_by_luck(void **state)
     CALL(cuMemFreeAsync, pointer, (CUstream)stream);
     assert_true(obs_comes_after(ended_by, use));
     assert_false(obs_comes_after(ended_by, elsewhere));
+}
+
+/* They hold with allocations, too, and by luck with what destroyed streams have. They don't build on frees. */
+static void frees_follow_the_default_streams_rules(void **state)
+{
+    (void)state;
+    uintptr_t made = new_stream(true), apart = new_stream(false);
+    CUdeviceptr pointer = memory(POOL, 3);
+    const uintptr_t pairs[][2] = {{made, 0}, {0, made}, {2, 0}, {0, 2}, {apart, 0}, {0, apart}, {made, 2}};
+    for (size_t i = 0; i < 14; i++) {
+        const uintptr_t *from = pairs[i / 2], to = from[1];
+        CALL(cuMemAllocAsync, &pointer, 256, (CUstream)*from);
+        struct obs_operation *use = i % 2 ? launch(*from) : made_by;
+        CALL(cuMemFreeAsync, pointer, (CUstream)to);
+        assert_int_equal(obs_comes_after(ended_by, use), i < 8);
+        assert_false(to == 0 && obs_comes_after(launch(new_stream(true)), ended_by));
+    }
+    CALL(cuMemAllocAsync, &pointer, 256, (CUstream)made);
+    CALL(cuStreamDestroy_v2, (CUstream)made);
+    CALL(cuMemFreeAsync, pointer, (CUstream)0);
+    assert_true(obs_comes_after_by_luck(ended_by, made_by));
 }
 
 static void modules_go_as_freed_memory_does(void **state)
@@ -961,6 +980,7 @@ int main(void)
         cmocka_unit_test(copies_are_waited_for_as_documented),
         cmocka_unit_test(pinned_sources_are_read_early),
         cmocka_unit_test(frees_wait_by_luck),
+        cmocka_unit_test(frees_follow_the_default_streams_rules),
         cmocka_unit_test(modules_go_as_freed_memory_does),
         cmocka_unit_test(mappings_come_and_go_with_the_host),
         cmocka_unit_test(values_release_and_acquire),

@@ -52,6 +52,10 @@ CASES = {
     "memory_imported_twice": [("waits_never", "reads", "fill", "writes", "make stream")],
     "two_memories": [],
     "copied_to_host_memory": [("cuMemcpy", "writes", "waits_never", "reads", "make the legacy default stream")],
+    "freed_in_legacy": [
+        ("cuMemFreeAsync", "frees", "cuMemAllocAsync", "allocates", "make stream"),
+        ("cuMemFreeAsync", "frees", "fill", "writes", "make stream"),
+    ],
     "told_inside": [("fill", "writes", "waits_never", "reads", "make stream")],
     "told_inside_graph": [("fill", "writes", "waits_never", "reads", "make stream")],
 }

@@ -27,8 +27,10 @@ if [ -n "${RUNTIME:-}" ]; then
     library=$(find -L "$toolkit/lib64" "$toolkit/lib" "$toolkit/targets" -name 'libcudart.so*' 2>/dev/null | head -n 1)
     runtime="-DRANDOM_RUNTIME $library -Wl,-rpath,$(dirname "$library")"
 fi
+# All but what calls libraries of mathematics, which such programs don't.
+sources=$(ls "$here"/*.c | grep -v '/libraries\.c$')
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -I"$toolkit/include" -o "$build/random_programs" "$here"/*.c $runtime "$stub" -lpthread
+${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -I"$toolkit/include" -o "$build/random_programs" $sources $runtime "$stub" -lpthread
 
 {
     echo "# gpu: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)"

@@ -8,8 +8,9 @@
  * threads that made them are ordered.
  *
  * Where the manual leaves room, or hardware takes it, less is taken for granted: a record in a blocking stream stands
- * for that stream's own work only; waits and stream-ordered allocation and free have no part in the default-stream
- * rules (is_slight); a destroyed stream is left out of them; a stream that is made while the legacy stream is busy does
+ * for that stream's own work only; waits and stream-ordered allocations have no part in the default-stream rules, and
+ * nothing is built on frees (is_slight), which themselves come after all that these rules name, allocations included;
+ * a destroyed stream is left out of them; a stream that is made while the legacy stream is busy does
  * not wait for what that has then, for on hardware it often doesn't (the conformance case
  * default_stream.streams_created_while_legacy_is_busy). A thread's own default stream is taken to be made by the first
  * work in it. A copy out of pinned memory reads it with no regard to the default-stream rules: hardware takes a small
@@ -125,8 +126,8 @@ void order_begin(struct order *order, const struct program *program)
             order->cell[i][c].line = -1;
 }
 
-/* Operations on which nothing is built by the default-stream rules: hardware orders allocations less than other work.
- */
+/* Operations on which nothing but frees is built by the default-stream rules: hardware orders allocations less than
+ * other work. */
 static bool is_slight(int kind)
 {
     return kind == OP_WAIT || kind == OP_FLAG_WAIT || kind == OP_ALLOC_ASYNC || kind == OP_FREE_ASYNC ||
@@ -167,15 +168,15 @@ static bool is_legacy(int stream)
     return stream >= 0 && stream < DEVICES;
 }
 
-/* What the legacy stream was given when `stream` was there already. */
+/* What the legacy stream was given when `stream` was there already. `solid`: without slight operations. */
 static void join_legacy(const struct order *order, struct clock *start, const struct stream *stream,
-                        const struct clock *host)
+                        const struct clock *host, bool solid)
 {
     unsigned seen = 0;
     for (int op = order->stream[stream->device].last; op >= 0 && seen != (1u << THREADS) - 1; op = order->before[op]) {
         unsigned bit = 1u << order->thread[op];
-        if ((seen & bit) || !is_earlier(order, op, host) || is_slight(order->kind[op]) || stream->made == 0 ||
-            order->after[op].at[stream->maker] < stream->made)
+        if ((seen & bit) || !is_earlier(order, op, host) || (solid && is_slight(order->kind[op])) ||
+            stream->made == 0 || order->after[op].at[stream->maker] < stream->made)
             continue;
         seen |= bit;
         join(start, &order->after[op]);
@@ -206,10 +207,11 @@ static void start_of(const struct order *order, const struct op *op, struct cloc
     if (op->stream < 0)
         return;
     const struct stream *stream = &order->stream[op->stream];
-    if (is_legacy(op->stream) && (!is_slight(op->kind) || op->kind == OP_RECORD))
-        join_blocking(order, start, stream->device, host, true);
-    if (stream->blocking && !is_slight(op->kind))
-        join_legacy(order, start, stream, host);
+    bool frees = op->kind == OP_FREE_ASYNC;
+    if (is_legacy(op->stream) && (!is_slight(op->kind) || op->kind == OP_RECORD || frees))
+        join_blocking(order, start, stream->device, host, !frees);
+    if (stream->blocking && (!is_slight(op->kind) || frees))
+        join_legacy(order, start, stream, host, !frees);
 }
 
 /* One access against the trace of those before. */

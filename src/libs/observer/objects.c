@@ -250,6 +250,14 @@ static void unlink_stream(struct obs_stream **at, struct obs_stream *stream, siz
         }
 }
 
+static void join_by_luck(struct obs_point *to, const struct obs_point *from)
+{
+    const struct obs_clock **luck = &to->before[OBS_EDGES_ALL];
+    *luck = obs_clock_join(*luck, from->before[OBS_EDGES_ALL]);
+    if (from->tick)
+        *luck = obs_clock_with(*luck, from->timeline, from->tick);
+}
+
 void obs_stream_end(struct obs_stream *stream)
 {
     struct obs_context *context = stream->context;
@@ -265,12 +273,12 @@ void obs_stream_end(struct obs_stream *stream)
     if (stream->to_be_known) {
         obs_list_remove(&context->to_be_known, stream);
         obs_point_join(context->gone.before, &stream->now);
+        if (stream->blocking)
+            join_by_luck(&context->gone_blocking, &stream->now);
     }
     if (stream->to_be_joined) {
-        const struct obs_clock **luck = &context->gone_solid.before[OBS_EDGES_ALL];
         obs_list_remove(&context->to_be_joined, stream);
-        *luck = obs_clock_join(*luck, stream->solid.before[OBS_EDGES_ALL]);
-        *luck = obs_clock_with(*luck, stream->solid.timeline, stream->solid.tick);
+        join_by_luck(&context->gone_solid, &stream->solid);
     }
     for (int i = 0; i < 2; i++)
         if (stream->overlap[i])
@@ -293,6 +301,7 @@ void obs_context_end(struct obs_context *context)
         at = &(*at)->next;
     *at = context->next;
     obs_point_clear(&context->gone);
+    obs_point_clear(&context->gone_blocking);
     obs_point_clear(&context->gone_solid);
     free(context->to_be_known.at);
     free(context->to_be_joined.at);

@@ -75,6 +75,7 @@ struct obs_context {
     struct obs_list to_be_known;  /* streams that have work which the host doesn't know to be done */
     struct obs_list to_be_joined; /* blocking streams that have solid work since the legacy stream's latest */
     struct obs_point gone;        /* what destroyed streams may still do */
+    struct obs_point gone_blocking; /* blocking ones of these, by luck: what a free in the legacy stream waits for */
     struct obs_point gone_solid;  /* of those that were in to_be_joined, by luck: what the legacy stream waits for */
 };
 

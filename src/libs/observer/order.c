@@ -189,6 +189,33 @@ struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, 
     return operation;
 }
 
+/* What the free comes after by the default-stream rules: also work on which nothing else is built. */
+static void free_takes_all(struct obs_stream *stream)
+{
+    const struct obs_context *context = stream->context;
+    const struct obs_stream *legacy = context->legacy;
+    const struct obs_clock **all = &stream->now.before[OBS_EDGES_ALL];
+    take_from_host(stream);
+    if (stream->kind == MR_STREAM_LEGACY) {
+        join_blocking(context, stream->now.before);
+        *all = obs_clock_join(*all, context->gone_blocking.before[OBS_EDGES_ALL]);
+        for (size_t i = 0; i < context->to_be_known.count; i++)
+            if (context->to_be_known.at[i]->blocking)
+                obs_point_join(stream->now.before, &context->to_be_known.at[i]->now);
+        stream->pure = is_what_host_knows(stream);
+    } else if (stream->blocking && legacy) {
+        take_from_legacy(stream);
+        wait_by(stream, &legacy->now, legacy->now.tick <= stream->legacy_made ? OBS_EDGES_ALL : OBS_EDGES_DOCUMENTED);
+    }
+}
+
+struct obs_operation *obs_order_free(struct obs_stream *stream, uint64_t stamp)
+{
+    obs_order_timeline(stream);
+    free_takes_all(stream);
+    return obs_order_work(stream, stamp, false, NULL);
+}
+
 /* What the kernel does before it waits for the one in front of it, which is the stream's latest work. The early part
  * comes after all that the stream knew but that kernel, and is known outside as a part of the work at `tick`. */
 static struct obs_operation *early_part(struct obs_stream *stream, const struct obs_operation *kernel, uint64_t before,
@@ -406,6 +433,8 @@ void obs_order_settle(struct obs_context *context)
     bool gone = !obs_lanes_apart;
     for (int i = 0; i <= obs_edges_apart; i++)
         gone = gone && obs_clock_covers(obs_lane_here()->knows[i], context->gone.before[i]);
-    if (gone)
+    if (gone) {
         obs_point_clear(&context->gone);
+        obs_point_clear(&context->gone_blocking);
+    }
 }

@@ -42,6 +42,9 @@ void obs_order_function_begins(const struct obs_operation *function);
 struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, bool solid,
                                      struct obs_operation **early);
 
+/* As obs_order_work, for a free in stream order. */
+struct obs_operation *obs_order_free(struct obs_stream *stream, uint64_t stamp);
+
 /* As obs_order_work, for a kernel. `overlaps`: it may begin before the kernel in front of it has ended, if that is the
  * stream's latest work. `early` is then given an operation for what it does before it waits for that one, else NULL. */
 struct obs_operation *obs_order_kernel(struct obs_stream *stream, uint64_t stamp, bool overlaps,

@@ -123,7 +123,10 @@ static struct obs_operation *in_stream(struct obs_call *call, enum mr_side_what 
 {
     obs_order_lock();
     struct obs_stream *stream = obs_call_stream(call);
-    struct obs_operation *operation = stream ? obs_order_work(stream, call->stamp, false, NULL) : NULL;
+    struct obs_operation *operation = NULL;
+    if (stream)
+        operation = what == MR_SIDE_FREE ? obs_order_free(stream, call->stamp)
+                                         : obs_order_work(stream, call->stamp, false, NULL);
     if (operation) {
         operation->side = call->side;
         operation->side.what = what;
