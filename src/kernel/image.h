@@ -60,6 +60,11 @@ static inline unsigned mr_weight_part(unsigned weight, unsigned of)
 /* The address mode of a dimension. Where texels are not normalized, only clamping and the border have a meaning. */
 CUaddress_mode mr_sample_mode(const struct mr_texture *texture, unsigned dimension);
 
+/* Whether a read of a row finds zeros, whatever the coordinates. As on hardware, linear memory is read by whole numbers
+ * alone. The instructions for rows read an array by other coordinates alone; those for planes read a row of an array by
+ * both. */
+bool mr_sample_is_blank(const struct mr_texture *texture, uint32_t code);
+
 /* sample_warp.c: mr_sample_texture for the lanes of a mask, straight from and to the rows; whether it can do what an
  * instruction asks of a texture, with nobody to note it. The bits are the same. */
 bool mr_sample_warp_fits(const struct mr_texture *texture, uint32_t code);

@@ -300,8 +300,16 @@ static void find_plane(const struct mr_texture *texture, unsigned level, struct 
         (texture->desc.flags & CU_TRSF_SEAMLESS_CUBEMAP) && texture->desc.filterMode == CU_TR_FILTER_MODE_LINEAR;
 }
 
-/* Coordinates that are numbers of texels: nothing is filtered, and what is outside reads as zeros. So does all of a
- * one-dimensional array, of which hardware fetches nothing, and of linear memory by other coordinates. */
+bool mr_sample_is_blank(const struct mr_texture *texture, uint32_t code)
+{
+    unsigned geom = MR_IMAGE_GET(code, GEOM);
+    bool by_number = !MR_IMAGE_GET(code, FLOAT_AT);
+    if (texture->shape != MR_TEXTURE_1D)
+        return false;
+    return texture->linear ? !by_number : by_number && (geom == MR_IMAGE_1D || geom == MR_IMAGE_A1D);
+}
+
+/* Coordinates that are numbers of texels: nothing is filtered, and what is outside reads as zeros. */
 static void fetch(const struct plane *plane, const struct mr_sample *sample, union mr_texel *out)
 {
     const uint32_t sizes[3] = {plane->texels->width, plane->texels->height, plane->texels->depth};
@@ -325,8 +333,7 @@ static void sample_level(const struct mr_texture *texture, const struct mr_sampl
     struct axis axes[3];
     find_plane(texture, level, &sample, &plane);
     bool by_number = !MR_IMAGE_GET(sample.code, FLOAT_AT);
-    if (!plane.texels->width || !plane.texels->height ||
-        (texture->shape == MR_TEXTURE_1D && texture->linear != by_number)) {
+    if (!plane.texels->width || !plane.texels->height || mr_sample_is_blank(texture, sample.code)) {
         memset(out, 0, sizeof *out);
         return;
     }

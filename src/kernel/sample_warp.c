@@ -420,7 +420,7 @@ bool mr_sample_warp_fits(const struct mr_texture *texture, uint32_t code)
         texture->shape == MR_TEXTURE_CUBE || texture->srgb ||
         texture->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY || !texels->width || !texels->height)
         return false;
-    if (texture->shape == MR_TEXTURE_1D && texture->linear != by_number)
+    if (mr_sample_is_blank(texture, code))
         return false;
     size_t slices = texture->layered                  ? (size_t)texture->first_layer + texture->layers
                     : texture->shape == MR_TEXTURE_3D ? texels->depth

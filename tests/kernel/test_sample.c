@@ -122,7 +122,7 @@ static uint32_t make_code(const struct mr_texture *texture)
                                     : texture->layered              ? (flat ? MR_IMAGE_A1D : MR_IMAGE_A2D)
                                     : flat                          ? MR_IMAGE_1D
                                                                     : MR_IMAGE_2D;
-    bool by_number = texture->shape == MR_TEXTURE_1D ? texture->linear : some(4) == 0;
+    bool by_number = texture->linear || some(4) == 0;
     return MR_IMAGE_PUT(OP, MR_IMAGE_TEX) | MR_IMAGE_PUT(GEOM, geom) | MR_IMAGE_PUT(FLOAT_AT, !by_number);
 }
 
@@ -212,8 +212,47 @@ static void warps_read_what_lanes_read(void **state)
         compare((enum mr_sample_vectors)vectors);
 }
 
+/* A row by whole numbers. The instructions for rows are for linear memory, those for planes for arrays, too. */
+static void rows_by_whole_numbers(void **state)
+{
+    (void)state;
+    static const unsigned geoms[] = {MR_IMAGE_1D, MR_IMAGE_2D, MR_IMAGE_A1D, MR_IMAGE_A2D};
+    struct mr_texture texture = {.format = {MR_TEXEL_FLOAT, 4, 1, 4}, .shape = MR_TEXTURE_1D, .layers = 1};
+    texture.levels[0] = (struct mr_texels){.base = (uintptr_t)bytes, .width = 8, .height = 1, .depth = 1, .pitch = 32};
+    texture.levels[0].slice = 32;
+    texture.level_count = 1;
+    for (unsigned i = 0; i < 8; i++) {
+        float value = (float)i + 1;
+        memcpy(bytes + (size_t)4 * i, &value, sizeof value);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        union mr_texel texel;
+        unsigned geom = geoms[i % 4];
+        texture.linear = i >= 4;
+        texture.layered = !texture.linear && geom >= MR_IMAGE_A1D;
+        texture.resource.resType = texture.linear ? CU_RESOURCE_TYPE_LINEAR : CU_RESOURCE_TYPE_ARRAY;
+        if (texture.linear && geom >= MR_IMAGE_A1D)
+            continue; /* there is no such texture */
+        struct mr_sample sample = {.code = MR_IMAGE_PUT(OP, MR_IMAGE_TEX) | MR_IMAGE_PUT(GEOM, geom), .texel = {5}};
+        bool blank = !texture.linear && (geom == MR_IMAGE_1D || geom == MR_IMAGE_A1D);
+        mr_sample_texture(&texture, &sample, &texel);
+        assert_true(texel.f[0] == (blank ? 0.0f : 6.0f));
+        assert_int_equal(mr_sample_warp_fits(&texture, sample.code), !blank);
+        sample.texel[0] = 8;
+        mr_sample_texture(&texture, &sample, &texel);
+        assert_true(texel.f[0] == 0.0f);
+        sample.texel[0] = 5;
+        sample.texel[1] = 1;
+        mr_sample_texture(&texture, &sample, &texel);
+        assert_true(texel.f[0] == 0.0f || texture.linear);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(warps_read_what_lanes_read)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(warps_read_what_lanes_read),
+        cmocka_unit_test(rows_by_whole_numbers),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
