@@ -42,6 +42,7 @@ static CUresult side_of(const struct operand *from, size_t width, size_t height,
 {
     uintptr_t base;
     size_t row, rows, slice = 0;
+    *side = (struct mr_side){0};
     switch (from->type) {
     case CU_MEMORYTYPE_HOST:
         side->kind = MR_SIDE_HOST;

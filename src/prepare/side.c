@@ -107,8 +107,8 @@ CUresult mr_copy_prepare(int device, const struct mr_side *to, const struct mr_s
     if ((height > 1 || depth > 1) && (!box_extent(width, height, depth, to->pitch, to->slice, &to_extent) ||
                                       !box_extent(width, height, depth, from->pitch, from->slice, &from_extent)))
         return mr_bad_value("%zu x %zu x %zu bytes do not fit in memory", width, height, depth);
-    const struct who writer = {device, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
-                     reader = {device, CU_MEM_ACCESS_FLAGS_PROT_READ};
+    const struct who writer = {to->by ? to->by - 1 : device, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+                     reader = {from->by ? from->by - 1 : device, CU_MEM_ACCESS_FLAGS_PROT_READ};
     CUresult status = place_check("destination", to->address, to_extent, to->kind, &writer, to_place);
     if (status != CUDA_SUCCESS)
         return status;

@@ -16,10 +16,13 @@ struct mr_fill;
  * allowed. */
 enum mr_side_kind { MR_SIDE_HOST, MR_SIDE_DEVICE, MR_SIDE_UNIFIED };
 
-/* One operand: the address of its first byte, and the distances in bytes between rows and between slices. */
+/* One operand: the address of its first byte, and the distances in bytes between rows and between slices. A copy
+ * between contexts names the context of each operand, whose device's right to the memory counts: `by` is one more than
+ * that device's ordinal. 0: the right of the device that copies. */
 struct mr_side {
     uintptr_t address;
     enum mr_side_kind kind;
+    int by;
     size_t pitch, slice;
 };
 

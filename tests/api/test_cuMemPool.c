@@ -107,6 +107,49 @@ static void test_pool_of_other_device(void **state)
     OK(cuMemPoolDestroy(pool));
 }
 
+/* A copy between contexts uses the memory of each by the rights of that context's device. */
+static void test_copies_between_contexts(void **state)
+{
+    (void)state;
+    CUmemoryPool pool = pool_on(1);
+    CUcontext other;
+    CUdeviceptr there, here;
+    unsigned words[4] = {1, 2, 3, 4}, got[4] = {0};
+    OK(cuCtxCreate(&other, NULL, 0, 1));
+    OK(cuCtxSetCurrent(the_context));
+    OK(cuMemAllocFromPoolAsync(&there, sizeof words, pool, NULL));
+    OK(cuMemAlloc(&here, 2 * sizeof words));
+    OK(cuMemcpyHtoD(here, words, sizeof words));
+    FAILS(cuMemcpyDtoD(there, here, sizeof words), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyPeer(there, the_context, here, the_context, sizeof words), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyPeer(there, NULL, here, NULL, sizeof words), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemcpyPeer(there, other, here, the_context, sizeof words));
+    OK(cuMemcpyPeerAsync(here + sizeof words, the_context, there, other, sizeof words, NULL));
+    OK(cuMemcpyDtoH(got, here + sizeof words, sizeof got));
+    assert_memory_equal(got, words, sizeof got);
+    OK(cuMemsetD8(here, 0, sizeof words));
+    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .srcDevice = there,
+                              .srcContext = other,
+                              .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .dstDevice = here,
+                              .dstContext = the_context,
+                              .WidthInBytes = sizeof words,
+                              .Height = 1,
+                              .Depth = 1};
+    OK(cuMemcpy3DPeer(&box));
+    OK(cuMemcpyDtoH(got, here, sizeof got));
+    assert_memory_equal(got, words, sizeof got);
+    OK(cuMemcpy3DPeerAsync(&box, NULL));
+    box.srcContext = the_context;
+    FAILS(cuMemcpy3DPeer(&box), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFreeAsync(there, NULL));
+    OK(cuStreamSynchronize(NULL));
+    OK(cuMemFree(here));
+    OK(cuCtxDestroy(other));
+    OK(cuMemPoolDestroy(pool));
+}
+
 /* The device's memory is counted in the chunks that a pool reserves, and comes back. */
 static void test_accounts(void **state)
 {
@@ -292,10 +335,15 @@ static void test_pools_come_and_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_devices_have_pools),   cmocka_unit_test(test_access),
-        cmocka_unit_test(test_pool_of_other_device), cmocka_unit_test(test_accounts),
-        cmocka_unit_test(test_memory_is_short),      cmocka_unit_test(test_trim_keeps_contents),
-        cmocka_unit_test(test_destroyed_pool_ends),  cmocka_unit_test(test_managed_pool),
+        cmocka_unit_test(test_devices_have_pools),
+        cmocka_unit_test(test_access),
+        cmocka_unit_test(test_pool_of_other_device),
+        cmocka_unit_test(test_copies_between_contexts),
+        cmocka_unit_test(test_accounts),
+        cmocka_unit_test(test_memory_is_short),
+        cmocka_unit_test(test_trim_keeps_contents),
+        cmocka_unit_test(test_destroyed_pool_ends),
+        cmocka_unit_test(test_managed_pool),
         cmocka_unit_test(test_pools_come_and_go),
     };
     setenv("MILLRACE_DEVICES", "2", 1);

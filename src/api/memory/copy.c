@@ -34,12 +34,12 @@ CUresult mr_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CU
 static CUresult peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes,
                      CUstream stream, enum mr_transfer_mode mode)
 {
-    CUresult status = mr_transfer_check_context(to_context);
+    struct mr_side destination = {.address = (uintptr_t)to, .kind = MR_SIDE_DEVICE};
+    struct mr_side source = {.address = (uintptr_t)from, .kind = MR_SIDE_DEVICE};
+    CUresult status = mr_transfer_peer(to_context, &destination.by);
     if (status == CUDA_SUCCESS)
-        status = mr_transfer_check_context(from_context);
-    if (status != CUDA_SUCCESS)
-        return status;
-    return linear((uintptr_t)to, MR_SIDE_DEVICE, (uintptr_t)from, MR_SIDE_DEVICE, bytes, stream, mode);
+        status = mr_transfer_peer(from_context, &source.by);
+    return status == CUDA_SUCCESS ? mr_transfer_copy(&destination, &source, bytes, 1, 1, stream, mode) : status;
 }
 
 CUresult mr_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,

@@ -32,7 +32,8 @@ static CUresult box_captured(const CUDA_MEMCPY3D *box, CUstream handle, bool *ca
     return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
 }
 
-CUresult mr_transfer_box(const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode)
+CUresult mr_transfer_box_between(const CUDA_MEMCPY3D *box, int to_by, int from_by, CUstream stream,
+                                 enum mr_transfer_mode mode)
 {
     struct mr_context *context;
     struct mr_side to = {0}, from = {0};
@@ -48,7 +49,14 @@ CUresult mr_transfer_box(const CUDA_MEMCPY3D *box, CUstream stream, enum mr_tran
         status = mr_box_sides(box, &to, &from);
     if (status != CUDA_SUCCESS)
         return status;
+    to.by = to_by;
+    from.by = from_by;
     return mr_transfer_copy(&to, &from, box->WidthInBytes, box->Height, box->Depth, stream, mode);
+}
+
+CUresult mr_transfer_box(const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode)
+{
+    return mr_transfer_box_between(box, 0, 0, stream, mode);
 }
 
 /* A null descriptor: the context's own status comes first. */
@@ -103,18 +111,19 @@ static CUresult copy_3d_old(const CUDA_MEMCPY3D_v1 *old, CUstream stream, enum m
 static CUresult copy_peer(const CUDA_MEMCPY3D_PEER *peer, CUstream stream, enum mr_transfer_mode mode)
 {
     CUresult status = CUDA_SUCCESS;
+    int to = 0, from = 0;
     if (!peer)
         return no_descriptor();
     if (peer->srcMemoryType == CU_MEMORYTYPE_DEVICE)
-        status = mr_transfer_check_context(peer->srcContext);
+        status = mr_transfer_peer(peer->srcContext, &from);
     if (status == CUDA_SUCCESS && peer->dstMemoryType == CU_MEMORYTYPE_DEVICE)
-        status = mr_transfer_check_context(peer->dstContext);
+        status = mr_transfer_peer(peer->dstContext, &to);
     if (status != CUDA_SUCCESS)
         return status;
     CUDA_MEMCPY3D box = {0};
     TAKE_PLANE(box, peer);
     TAKE_SPACE(box, peer);
-    return mr_transfer_box(&box, stream, mode);
+    return mr_transfer_box_between(&box, to, from, stream, mode);
 }
 
 CUresult mr_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy, CUstream mr_default)

@@ -240,9 +240,11 @@ CUresult mr_transfer_refuse_captured(CUstream handle)
                                                                                    : CUDA_SUCCESS;
 }
 
-CUresult mr_transfer_check_context(CUcontext context)
+CUresult mr_transfer_peer(CUcontext context, int *by)
 {
-    if (!context || mr_object_find(context, MR_KIND_CONTEXT))
+    const struct mr_context *found = context ? mr_object_find(context, MR_KIND_CONTEXT) : NULL;
+    *by = found ? found->device->ordinal + 1 : 0;
+    if (!context || found)
         return CUDA_SUCCESS;
     mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)context);
     return CUDA_ERROR_INVALID_CONTEXT;

@@ -38,8 +38,12 @@ CUresult mr_transfer_box(const CUDA_MEMCPY3D *box, CUstream stream, enum mr_tran
  * its capture is invalidated. Anything else that is wrong with the stream is left to be found later. */
 CUresult mr_transfer_refuse_captured(CUstream stream) __attribute__((warn_unused_result));
 
-/* The context a peer copy names: CUDA_ERROR_INVALID_CONTEXT unless it is a live one, or NULL, which hardware takes as
- * the current one. */
-CUresult mr_transfer_check_context(CUcontext context);
+/* The same between the devices that the sides of the box belong to, as `by` of mr_side has them. */
+CUresult mr_transfer_box_between(const CUDA_MEMCPY3D *box, int to, int from, CUstream stream,
+                                 enum mr_transfer_mode mode);
+
+/* The context that a peer copy names, as `by` of mr_side: CUDA_ERROR_INVALID_CONTEXT unless it is a live one, or NULL,
+ * which hardware takes as the current one. */
+CUresult mr_transfer_peer(CUcontext context, int *by);
 
 #endif
