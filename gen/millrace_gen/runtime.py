@@ -316,7 +316,7 @@ def emit_impl_h(functions):
              " * One prototype per body. Where the row has per_thread = \"ptds\", and where the stream is inside a struct, the last",
              " * parameter says that the per-thread form was called; elsewhere a stream of 0 is already cudaStreamPerThread. */",
              "#ifndef MR_RUNTIME_IMPL_H", "#define MR_RUNTIME_IMPL_H", "", "#include <stdbool.h>", "",
-             "#include \"libs/cudart/device.h\"", "#include \"libs/cudart/runtime.h\"", "#include \"libs/cudart/version12.h\"", "", "struct cudaLaunchParams;", ""]
+             "#include \"libs/cudart/device.h\"", "#include \"libs/cudart/runtime.h\"", "#include \"libs/cudart/version12.h\"", "", "struct cudaLaunchParams;", "struct surfaceReference;", "struct textureReference;", ""]
     seen = set()
     for function in functions:
         for symbol in function.symbols:

@@ -58,7 +58,13 @@ static int fill(void *module)
         {"cudaDeviceSynchronize", "cudaError_t (void)", (void *)own},    /* another module's wrapper */
         {"helper", "cudaError_t (void)", (void *)own},
         {"own", "own", (void *)own},
-#if VERSION == 12
+#if VERSION == 11
+        {"_cudaProfilerInitialize", "cudaError_t (char const *, char const *, enum cudaOutputMode)", (void *)own},
+        {"_cudaMalloc", "cudaError_t (void **, size_t)", (void *)own},
+        {"_cudaCreateTextureObject", "cudaError_t (cudaTextureObject_t *, void const *, void const *, void const *)",
+         (void *)own},
+        {"_cudaGetTextureObjectTextureDesc", "cudaError_t (void *, cudaTextureObject_t)", (void *)own},
+#elif VERSION == 12
         {"_cudaGetDeviceProperties_v2", "cudaError_t (struct cudaDeviceProp *, int)", (void *)own},
 #endif
     };

@@ -32,6 +32,11 @@ _Static_assert(sizeof(struct attributes) == 56, "as CUDA 11.8 has it");
 CARRIED int cudaRuntimeGetVersion(int *version);
 CARRIED int cudaBindTexture(size_t *offset, const void *texture, const void *pointer, const void *format, size_t size);
 CARRIED int cudaFuncGetAttributes(void *attributes, const void *function);
+CARRIED int cudaCreateTextureObject(unsigned long long *object, const void *what, const void *how, const void *view);
+CARRIED int cudaCreateTextureObject_v2(unsigned long long *object, const void *what, const void *how, const void *view);
+CARRIED int cudaGetTextureObjectTextureDesc(void *how, unsigned long long object);
+CARRIED int cudaGetTextureObjectTextureDesc_v2(void *how, unsigned long long object);
+CARRIED int cudaMalloc(void **memory, size_t size);
 CARRIED int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags);
 CARRIED int cudaGraphCreate(void **graph, unsigned flags);
 CARRIED int cudaGraphAddEmptyNode(void **node, void *graph, void *const *after, size_t count);
@@ -65,6 +70,31 @@ int cudaFuncGetAttributes(void *attributes, const void *function)
 {
     (void)attributes;
     (void)function;
+    return wrong(__func__);
+}
+int cudaCreateTextureObject(unsigned long long *object, const void *what, const void *how, const void *view)
+{
+    (void)object, (void)what, (void)how, (void)view;
+    return wrong(__func__);
+}
+int cudaCreateTextureObject_v2(unsigned long long *object, const void *what, const void *how, const void *view)
+{
+    (void)object, (void)what, (void)how, (void)view;
+    return wrong(__func__);
+}
+int cudaGetTextureObjectTextureDesc(void *how, unsigned long long object)
+{
+    (void)how, (void)object;
+    return wrong(__func__);
+}
+int cudaGetTextureObjectTextureDesc_v2(void *how, unsigned long long object)
+{
+    (void)how, (void)object;
+    return wrong(__func__);
+}
+int cudaMalloc(void **memory, size_t size)
+{
+    (void)memory, (void)size;
     return wrong(__func__);
 }
 int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags)
@@ -150,14 +180,52 @@ static int graphs(void)
     return 0;
 }
 
+/* cudaTextureDesc of 11, and that of 12 with one member more, which the functions with _v2 have. */
+static int textures(void)
+{
+    struct {
+        int kind;
+        void *memory;
+        int bits[4], format;
+        size_t size, none[2];
+    } what = {.kind = 2, .bits = {32}, .format = 2, .size = 1024};
+    union {
+        int words[17];
+        unsigned char bytes[128];
+    } how;
+    unsigned long long object;
+    _Static_assert(sizeof how.words == 68, "as CUDA 11.8 has it");
+    CHECK(cudaMalloc(&what.memory, 1024) == 0);
+    memset(&how, 0, sizeof how);
+    how.words[10] = 1; /* coordinates are normalized */
+    memset(how.bytes + 68, 0xa5, sizeof how - 68);
+    CHECK(cudaCreateTextureObject(&object, &what, &how, NULL) == 0);
+    memset(&how, 0xa5, sizeof how);
+    CHECK(cudaGetTextureObjectTextureDesc_v2(&how, object) == 0);
+    CHECK(how.words[10] == 1 && how.words[16] == 0);
+    for (size_t i = 68; i < 72; i++)
+        CHECK(how.bytes[i] == 0); /* what lay behind the older structure was not taken */
+    for (size_t i = 72; i < sizeof how; i++)
+        CHECK(how.bytes[i] == 0xa5);
+    how.bytes[68] = 1; /* seamless, which is for cubemaps alone */
+    CHECK(cudaCreateTextureObject_v2(&object, &what, &how, NULL) == 1);
+    CHECK(cudaCreateTextureObject(&object, &what, &how, NULL) == 0);
+    memset(&how, 0xa5, sizeof how);
+    CHECK(cudaGetTextureObjectTextureDesc(&how, object) == 0);
+    CHECK(how.words[10] == 1 && how.bytes[68] == 0xa5);
+    CHECK(cudaGetTextureObjectTextureDesc(NULL, object) == 1 &&
+          cudaCreateTextureObject(&object, &what, NULL, NULL) == 1);
+    return 0;
+}
+
 int main(void)
 {
     int version = -1;
     void *function = NULL;
     CHECK(cudaRuntimeGetVersion(&version) == 0 && version == 12090);
     CHECK(cudaGetDriverEntryPoint("cuInit", &function, 0) == 0 && function);
-    CHECK(cudaBindTexture(NULL, NULL, NULL, NULL, 0) == 801);
-    if (attributes() || graphs())
+    CHECK(cudaBindTexture(NULL, &version, NULL, NULL, 0) == 1); /* no format */
+    if (attributes() || graphs() || textures())
         return 1;
     puts("passed");
     return 0;

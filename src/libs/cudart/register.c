@@ -32,7 +32,7 @@ struct wrapper {
     void *more; /* of version 2: the fat binaries of the objects that belong together, then NULL */
 };
 
-enum entry_kind { ENTRY_KERNEL, ENTRY_VARIABLE, ENTRY_MANAGED };
+enum entry_kind { ENTRY_KERNEL, ENTRY_VARIABLE, ENTRY_MANAGED, ENTRY_REFERENCE };
 
 struct entry {
     const void *host;
@@ -42,6 +42,7 @@ struct entry {
     void **shadow;      /* of a managed variable: the program's pointer to it */
     CUkernel kernel;    /* atomic; NULL: not looked up yet */
     enum entry_kind kind;
+    struct mr_rt_reference reference;
 };
 
 struct image {
@@ -120,21 +121,22 @@ static bool grow(void)
 }
 
 /* Where two images register one address (an inline function's kernel, say), the later one counts. */
-static void add(void **handle, const void *host, const char *name, enum entry_kind kind, void **shadow)
+static void add(void **handle, struct entry what)
 {
     struct image *image = (struct image *)(void *)handle;
-    if (!image || !host || !name)
+    if (!image || !what.host || !what.name)
         return;
     struct entry *entry = calloc(1, sizeof *entry);
     mr_rt_lock(&lock);
     if (!entry || !grow()) {
         mr_rt_unlock(&lock);
         free(entry);
-        mr_log(MR_LOG_ERROR, "libcudart: no memory to register '%s'", name);
+        mr_log(MR_LOG_ERROR, "libcudart: no memory to register '%s'", what.name);
         return;
     }
-    *entry = (struct entry){
-        .host = host, .name = name, .image = image, .next = image->entries, .shadow = shadow, .kind = kind};
+    what.image = image;
+    what.next = image->entries;
+    *entry = what;
     image->entries = entry;
     put(table, entry);
     mr_rt_unlock(&lock);
@@ -180,21 +182,44 @@ void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *de
                             int thread_limit, uint3 *tid, uint3 *bid, dim3 *bDim, dim3 *gDim, int *wSize)
 {
     (void)deviceFun, (void)thread_limit, (void)tid, (void)bid, (void)bDim, (void)gDim, (void)wSize;
-    add(fatCubinHandle, hostFun, deviceName, ENTRY_KERNEL, NULL);
+    add(fatCubinHandle, (struct entry){.host = hostFun, .name = deviceName, .kind = ENTRY_KERNEL});
 }
 
 void __cudaRegisterVar(void **fatCubinHandle, char *hostVar, char *deviceAddress, const char *deviceName, int ext,
                        size_t size, int constant, int global)
 {
     (void)deviceAddress, (void)ext, (void)size, (void)constant, (void)global;
-    add(fatCubinHandle, hostVar, deviceName, ENTRY_VARIABLE, NULL);
+    add(fatCubinHandle, (struct entry){.host = hostVar, .name = deviceName, .kind = ENTRY_VARIABLE});
 }
 
 void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress, char *deviceAddress,
                               const char *deviceName, int ext, size_t size, int constant, int global)
 {
     (void)deviceAddress, (void)ext, (void)size, (void)constant, (void)global;
-    add(fatCubinHandle, (const void *)hostVarPtrAddress, deviceName, ENTRY_MANAGED, hostVarPtrAddress);
+    add(fatCubinHandle, (struct entry){.host = (const void *)hostVarPtrAddress,
+                                       .name = deviceName,
+                                       .kind = ENTRY_MANAGED,
+                                       .shadow = hostVarPtrAddress});
+}
+
+void __cudaRegisterTexture(void **fatCubinHandle, const struct textureReference *hostVar, const void **deviceAddress,
+                           const char *deviceName, int dim, int norm, int ext)
+{
+    (void)deviceAddress, (void)dim, (void)ext;
+    add(fatCubinHandle, (struct entry){.host = hostVar,
+                                       .name = deviceName,
+                                       .kind = ENTRY_REFERENCE,
+                                       .reference = {.name = deviceName, .reads_normalized = norm != 0}});
+}
+
+void __cudaRegisterSurface(void **fatCubinHandle, const struct surfaceReference *hostVar, const void **deviceAddress,
+                           const char *deviceName, int dim, int ext)
+{
+    (void)deviceAddress, (void)dim, (void)ext;
+    add(fatCubinHandle, (struct entry){.host = hostVar,
+                                       .name = deviceName,
+                                       .kind = ENTRY_REFERENCE,
+                                       .reference = {.name = deviceName, .is_surface = true}});
 }
 
 /* The program's pointers to its managed variables. */
@@ -329,7 +354,7 @@ static inline cudaError_t kernel_of_entry(struct entry *entry, CUkernel *out)
         return cudaSuccess;
     if (entry->kind == ENTRY_KERNEL)
         return kernel_of(entry, out);
-    return mr_rt_bad(cudaErrorInvalidResourceHandle, "'%s' is a variable, and no kernel", entry->name);
+    return mr_rt_bad(cudaErrorInvalidResourceHandle, "'%s' is no kernel", entry->name);
 }
 
 cudaError_t mr_rt_launched(const void *func, CUkernel *out)
@@ -399,7 +424,7 @@ cudaError_t mr_rt_symbol(const void *symbol, void **address, size_t *size)
     struct entry *entry = symbol ? find(symbol) : NULL;
     if (!entry && symbol)
         entry = find_managed(symbol);
-    if (!entry || entry->kind == ENTRY_KERNEL)
+    if (!entry || (entry->kind != ENTRY_VARIABLE && entry->kind != ENTRY_MANAGED))
         return mr_rt_bad(cudaErrorInvalidSymbol, "%p is no variable that this program has registered", symbol);
     cudaError_t status = library_of(entry->image, &library);
     if (status != cudaSuccess)
@@ -411,6 +436,21 @@ cudaError_t mr_rt_symbol(const void *symbol, void **address, size_t *size)
     if (got == CUDA_SUCCESS && address)
         *address = (void *)(uintptr_t)found;
     return (cudaError_t)got;
+}
+
+struct mr_rt_reference *mr_rt_reference(const void *host, bool is_surface)
+{
+    struct entry *entry = host ? find(host) : NULL;
+    bool found = entry && entry->kind == ENTRY_REFERENCE && entry->reference.is_surface == is_surface;
+    return found ? &entry->reference : NULL;
+}
+
+cudaError_t mr_rt_reference_module(const void *host, CUmodule *out)
+{
+    CUlibrary library;
+    struct entry *entry = find(host);
+    cudaError_t status = entry ? library_of(entry->image, &library) : cudaErrorInvalidSymbol;
+    return status == cudaSuccess ? (cudaError_t)mr_driver.cuLibraryGetModule(out, library) : status;
 }
 
 cudaError_t mr_rt_symbol_range(const void *symbol, size_t count, size_t offset, void **address)

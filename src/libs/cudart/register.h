@@ -35,4 +35,19 @@ cudaError_t mr_rt_symbol(const void *symbol, void **address, size_t *size);
  * cudaErrorInvalidValue. */
 cudaError_t mr_rt_symbol_range(const void *symbol, size_t count, size_t offset, void **address);
 
+/* A texture or surface reference that a program has registered: programs of CUDA 11 have them. */
+struct mr_rt_reference {
+    const char *name;      /* in its image */
+    bool is_surface;       /* else it is a texture */
+    bool reads_normalized; /* integers are read as numbers up to 1 */
+    bool is_bound;         /* this and `offset` belong to texture_reference.c, under its lock */
+    size_t offset;         /* of the bound memory, from where the texture begins, in bytes */
+};
+
+/* The reference that a program has at `host`, or NULL. Valid until its program or library unregisters it. */
+struct mr_rt_reference *mr_rt_reference(const void *host, bool is_surface);
+
+/* The module of such a reference in the current context. Loads its image at the first use. */
+cudaError_t mr_rt_reference_module(const void *host, CUmodule *out);
+
 #endif

@@ -8,6 +8,9 @@
 
 enum { ATTRIBUTES_11 = 56, ATTRIBUTES_12 = 144 }; /* bytes of cudaFuncAttributes; the newer begins with the older */
 
+/* cudaTextureDesc, whose last member 12 added; cudaCreateTextureObject_v2 of 11.8 has it, too. */
+enum { TEXTURE_11 = 68, TEXTURE_12 = 72 };
+
 struct instantiate_params {
     unsigned long long flags;
     void *upload_stream, *error_node;
@@ -73,15 +76,49 @@ static int get_driver_entry_point_ptsz(const char *symbol, void **function, unsi
     return ((entry_point_12 *)twelve("cudaGetDriverEntryPoint_ptsz"))(symbol, function, flags, NULL);
 }
 
+typedef int create_texture(unsigned long long *object, const void *what, const void *how, const void *view);
+typedef int get_texture(void *how, unsigned long long object);
+
+static int create_texture_object_v2(unsigned long long *object, const void *what, const void *how, const void *view)
+{
+    return ((create_texture *)twelve("cudaCreateTextureObject"))(object, what, how, view);
+}
+
+static int create_texture_object(unsigned long long *object, const void *what, const void *how, const void *view)
+{
+    _Alignas(8) char all[TEXTURE_12] = {0};
+    if (how)
+        memcpy(all, how, TEXTURE_11);
+    return create_texture_object_v2(object, what, how ? all : NULL, view);
+}
+
+static int get_texture_object_texture_desc_v2(void *how, unsigned long long object)
+{
+    return ((get_texture *)twelve("cudaGetTextureObjectTextureDesc"))(how, object);
+}
+
+static int get_texture_object_texture_desc(void *how, unsigned long long object)
+{
+    _Alignas(8) char all[TEXTURE_12];
+    int status = get_texture_object_texture_desc_v2(how ? all : NULL, object);
+    if (status == 0 && how)
+        memcpy(how, all, TEXTURE_11);
+    return status;
+}
+
 uintptr_t mr_redirect_target(int name, enum mr_redirect_version version)
 {
     static const struct {
         const char *name;
         uintptr_t function;
     } functions[] = {
+        {"cudaCreateTextureObject", (uintptr_t)create_texture_object},
+        {"cudaCreateTextureObject_v2", (uintptr_t)create_texture_object_v2},
         {"cudaFuncGetAttributes", (uintptr_t)func_get_attributes},
         {"cudaGetDriverEntryPoint", (uintptr_t)get_driver_entry_point},
         {"cudaGetDriverEntryPoint_ptsz", (uintptr_t)get_driver_entry_point_ptsz},
+        {"cudaGetTextureObjectTextureDesc", (uintptr_t)get_texture_object_texture_desc},
+        {"cudaGetTextureObjectTextureDesc_v2", (uintptr_t)get_texture_object_texture_desc_v2},
         {"cudaGraphExecUpdate", (uintptr_t)graph_exec_update},
         {"cudaGraphInstantiate", (uintptr_t)graph_instantiate},
     };

@@ -150,7 +150,6 @@ static enum mr_redirect_version version_of(const struct mr_redirect_symbols *sym
 static struct mr_redirection *redirect(const struct link_map *map, int fd, const char *path,
                                        const struct mr_redirect_symbols *symbols)
 {
-    static const char *const versions[] = {"12", "13", "12, as version 11's"};
     enum mr_redirect_version version = version_of(symbols);
     struct mr_redirection *redirection;
     size_t done = 0;
@@ -164,10 +163,10 @@ static struct mr_redirection *redirect(const struct link_map *map, int fd, const
     else if (done < symbols->count)
         mr_log(MR_LOG_INFO,
                "%s: %zu functions of the runtime library inside go to libcudart.so.%s; too short for that: %zu", path,
-               done, versions[version], symbols->count - done);
+               done, mr_redirect_version_name(version), symbols->count - done);
     else
         mr_log(MR_LOG_INFO, "%s: %zu functions of the runtime library inside go to libcudart.so.%s", path, done,
-               versions[version]);
+               mr_redirect_version_name(version));
     return redirection;
 }
 

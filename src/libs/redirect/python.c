@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "libs/redirect/slots.h"
+#include "libs/redirect/eleven.h"
 
 /* Modules of one process: cuda.bindings has two. */
 enum { MODULES = 8 };
@@ -113,7 +113,7 @@ static unsigned change_capsules(void *dict, enum mr_redirect_version version, bo
         if (number < 0)
             continue;
         /* The signature is a text of the module's, which Python never unloads. */
-        void *capsule = python.new_capsule((void *)mr_redirect_stub(number, version), signature, NULL);
+        void *capsule = python.new_capsule((void *)mr_redirect_target(number, version), signature, NULL);
         /* A value may be changed while the dictionary is gone through; a key may not be added. */
         if (capsule && python.set(dict, key, capsule) == 0)
             done++;
@@ -132,6 +132,14 @@ static bool wants_per_thread(void)
     return text && strtol(text, NULL, 10) != 0;
 }
 
+/* The version of the runtime library inside. The first name is version 12's alone, and 12 dropped the second. */
+static enum mr_redirect_version version_of(void *dict)
+{
+    if (has_key(dict, "_cudaGetDeviceProperties_v2"))
+        return MR_REDIRECT_12;
+    return has_key(dict, "_cudaProfilerInitialize") ? MR_REDIRECT_11 : MR_REDIRECT_13;
+}
+
 static void change_module(void *module, const char *name)
 {
     void *dict = python.get_attribute(module, "__pyx_capi__");
@@ -139,13 +147,13 @@ static void change_module(void *module, const char *name)
     if (!dict)
         return;
     bool per_thread = strstr(name, "_ptds") != NULL || wants_per_thread();
-    enum mr_redirect_version version = has_key(dict, "_cudaGetDeviceProperties_v2") ? MR_REDIRECT_12 : MR_REDIRECT_13;
+    enum mr_redirect_version version = version_of(dict);
     mr_redirect_slots_setup();
     unsigned done = change_capsules(dict, version, per_thread);
     python.release(dict);
     if (done > 0)
         mr_log(MR_LOG_INFO, "the Python module %s: %u functions of the runtime library inside go to libcudart.so.%s",
-               name, done, version == MR_REDIRECT_12 ? "12" : "13");
+               name, done, mr_redirect_version_name(version));
 }
 
 /* A module whose PyInit_… was asked for. */

@@ -33,6 +33,12 @@ int mr_redirect_name(const char *name)
     return found ? (int)(found - names) : -1;
 }
 
+const char *mr_redirect_version_name(enum mr_redirect_version version)
+{
+    static const char *const versions[] = {"12", "13", "12, as version 11's"};
+    return versions[version];
+}
+
 void mr_redirect_slots_setup(void)
 {
     for (unsigned i = 0; i < MR_REDIRECT_NAMES * MR_REDIRECT_VERSIONS; i++)

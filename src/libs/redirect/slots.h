@@ -23,6 +23,9 @@ enum mr_redirect_version {
 /* The number of a function's name in the table, or -1. */
 int mr_redirect_name(const char *name);
 
+/* Where calls of a version go, for the log: what follows "libcudart.so.". */
+const char *mr_redirect_version_name(enum mr_redirect_version version);
+
 /* Makes the stubs ready. The loader's lock is held. */
 void mr_redirect_slots_setup(void);
 
