@@ -9,6 +9,7 @@
  *   target.c       the machine
  *   optimise.c     LLVM's passes over the finished module
  *   promote.c      before them: slots to values, where that takes LLVM long
+ *   indexed.c      between and behind them: addresses of a base and an index of 32 bits
  *   mend.c         around two of their mistakes
  *   constants.c    constants of long functions, in a table of our own
  *   cut.c          long blocks, in pieces
@@ -28,6 +29,8 @@ bool cg_machine_take(struct cg_unit *unit);
 void cg_machine_give(struct cg_unit *unit);
 
 void cg_promote(struct cg_unit *unit); /* of cg_optimise, of a module that is well formed; nothing if memory is short */
+void cg_indexed_tests(struct cg_unit *unit); /* of cg_optimise, and so the next */
+void cg_indexed_moves(struct cg_unit *unit);
 bool cg_optimise(struct cg_unit *unit); /* false with an error */
 void cg_mend(struct cg_unit *unit);
 bool cg_constants(struct cg_unit *unit); /* false with an error when memory is short */

@@ -29,8 +29,12 @@ static void with_bits(LLVMModuleRef module, const char *layout)
         LLVMSetDataLayout(module, longer);
 }
 
-static const char *pipeline(const struct mr_codegen_request *request)
+/* The passes, in order; between the two parts the tests of addresses become tests of indexes. */
+static const char *pipeline(const struct mr_codegen_request *request, int part)
 {
+    if (part == 1)
+        return "function(loop-mssa(loop-rotate,licm,simple-loop-unswitch),"
+               "gvn,instcombine<no-verify-fixpoint>,loop-mssa(licm),adce,simplifycfg)";
     /* What comes out larger costs the code generator more than these passes cost. */
     if (request->hurry)
         return "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -40,9 +44,7 @@ static const char *pipeline(const struct mr_codegen_request *request)
     case 1:
         return "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg)";
     default:
-        return "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
-               "loop-mssa(loop-rotate,licm,simple-loop-unswitch),"
-               "gvn,instcombine<no-verify-fixpoint>,loop-mssa(licm),adce,simplifycfg)";
+        return "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)";
     }
 }
 
@@ -62,7 +64,14 @@ bool cg_optimise(struct cg_unit *unit)
     LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
     char *layout = LLVMCreateMessage(LLVMGetDataLayoutStr(unit->module));
     with_bits(unit->module, layout);
-    LLVMErrorRef error = LLVMRunPasses(unit->module, pipeline(unit->request), unit->machine, options);
+    bool whole = !unit->request->hurry && unit->request->optimisation > 1;
+    LLVMErrorRef error = LLVMRunPasses(unit->module, pipeline(unit->request, 0), unit->machine, options);
+    if (!error && whole) {
+        cg_indexed_tests(unit);
+        error = LLVMRunPasses(unit->module, pipeline(unit->request, 1), unit->machine, options);
+    }
+    if (!error && whole)
+        cg_indexed_moves(unit);
     LLVMDisposePassBuilderOptions(options);
     LLVMSetDataLayout(unit->module, layout);
     LLVMDisposeMessage(layout);
