@@ -2,6 +2,9 @@
 /* Programs that unload modules, and their mended twins: module_cases NAME [mended]. What each one is found guilty of
  * stands in test_modules.py. */
 #include <cuda.h>
+#include <sched.h>
+
+#include <atomic>
 
 #include "cases.h"
 
@@ -23,7 +26,15 @@ static const char text[] = ".version 7.0\n"
                            "    st.global.u32 [%rd3], %r2;\n"
                            "    ret;\n"
                            "}\n"
-                           ".visible .entry nothing() { ret; }\n";
+                           ".visible .entry nothing() { ret; }\n"
+                           ".visible .entry read(.param .u64 from)\n"
+                           "{\n"
+                           "    .reg .u32 %r<2>;\n"
+                           "    .reg .u64 %rd<2>;\n"
+                           "    ld.param.u64 %rd1, [from];\n"
+                           "    ld.global.u32 %r1, [%rd1];\n"
+                           "    ret;\n"
+                           "}\n";
 
 static bool mended;
 static CUstream one, two;
@@ -149,6 +160,43 @@ static void used_elsewhere()
     CHECK(cuModuleUnload(module));
 }
 
+static std::atomic<bool> may_go;
+
+static void wait_to_go(void *)
+{
+    while (!may_go)
+        sched_yield();
+}
+
+/* The same of a kernel that runs once another module has its variable in the same place. */
+static void read_elsewhere()
+{
+    CUcontext here, elsewhere;
+    CUstream far;
+    CUdeviceptr variable, next;
+    CUfunction read, other;
+    CUmodule module = load(&other, "nothing");
+    CHECK(cuModuleGetGlobal(&variable, nullptr, module, "words"));
+    CHECK(cuCtxGetCurrent(&here));
+    CUctxCreateParams none = {};
+    CHECK(cuCtxCreate(&elsewhere, &none, 0, 0));
+    CHECK(cuStreamCreate(&far, CU_STREAM_NON_BLOCKING));
+    load(&read, "read");
+    CHECK(cuLaunchHostFunc(far, wait_to_go, nullptr));
+    void *parameters[] = {&variable};
+    CHECK(cuLaunchKernel(read, 1, 1, 1, 1, 1, 1, 0, far, parameters, nullptr));
+    may_go = mended;
+    if (mended)
+        CHECK(cuStreamSynchronize(far));
+    CHECK(cuCtxSetCurrent(here));
+    CHECK(cuModuleUnload(module));
+    CHECK(cuModuleGetGlobal(&next, nullptr, load(&other, "nothing"), "words"));
+    CHECK(next == variable ? cudaSuccess : cudaErrorUnknown);
+    CHECK(cuMemsetD32(next, 7, 256));
+    may_go = true;
+    CHECK(cuStreamSynchronize(far));
+}
+
 /* The unloading is refused in a capture, and the module goes on. */
 static void refused()
 {
@@ -184,6 +232,7 @@ int main(int count, char **words)
                                      {"graph_of_unloaded", graph_of_unloaded},
                                      {"graph_of_unloaded_library", graph_of_unloaded_library},
                                      {"used_elsewhere", used_elsewhere},
+                                     {"read_elsewhere", read_elsewhere},
                                      {"refused", refused},
                                      {"left", left}};
     mended = count > 2 && std::strcmp(words[2], "mended") == 0;

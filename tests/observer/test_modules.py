@@ -23,6 +23,7 @@ CASES = {
     "graph_of_unloaded": ([("use-after-free", False)],) * 2,
     "graph_of_unloaded_library": ([("use-after-free", False)],) * 2,
     "used_elsewhere": ([("early-free", False)],) * 2,
+    "read_elsewhere": ([("early-free", False)],) * 2,
     "refused": ([], []),
     "left": ([], []),
 }

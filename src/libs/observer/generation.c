@@ -20,6 +20,7 @@ struct obs_generation {
     atomic_bool dead; /* ended */
     bool alias;
     uint64_t number, asked; /* asked: the number of the call that made it */
+    uint64_t gone; /* the number of the call that ended it; 0: none has */
     uintptr_t target;
     struct mr_side made; /* a copy: the history drops its operation */
     struct obs_generation *later; /* in the row */
@@ -229,18 +230,22 @@ static struct obs_generation *take_oldest(void)
     return generation;
 }
 
-/* With the lock held: what lies in the range gives way to what comes now. */
-static void push_aside(uintptr_t first, uintptr_t end)
+/* With the lock held: what lies in the range gives way to what comes now. The number of the latest call that ended some
+ * of it. */
+static uint64_t push_aside(uintptr_t first, uintptr_t end)
 {
     MR_WRITE_HELD(&lock);
+    uint64_t gone = 0;
     struct obs_span *span;
     while ((span = obs_span_lowest(current, first, end))) {
         struct obs_generation *generation = (struct obs_generation *)span;
+        gone = generation->gone > gone ? generation->gone : gone;
         leave_current(generation);
         obs_span_insert(&aside, span);
         late += !generation->dead;
         append(generation);
     }
+    return gone;
 }
 
 /* With the lock held for writing: the array at this address. NULL: memory is short. */
@@ -274,7 +279,9 @@ static uint64_t make(struct obs_operation *made, enum mr_allocation_kind kind, u
     generation->made = made->side;
     obs_history_init(&generation->history, kind, made);
     pthread_rwlock_wrlock(&lock);
-    push_aside(base, base + size);
+    uint64_t free_since = push_aside(base, base + size);
+    if (generation->asked == 0) /* a variable, as if it had always been there: not while something else was */
+        generation->asked = free_since;
     if (obs_generation_is_shared(kind) || (obs_generation_bounds_all && base < made_up_first))
         widen(base, base + size);
     uint64_t number = generation->number = ++generations;
@@ -363,6 +370,7 @@ bool obs_generation_ended(struct obs_operation *ended, uintptr_t base)
     struct obs_generation *generation = alive_at(base);
     if (generation) {
         obs_generation_keep(generation);
+        generation->gone = ended->side.number;
         die(generation);
         if (over > OBS_GENERATIONS_ENDED)
             gone = take_oldest();
