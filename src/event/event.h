@@ -47,6 +47,8 @@ struct mr_mark {
     uint64_t timestamp; /* mr_clock_ns at completion, 0 if the event has no timing */
     _Atomic(struct mr_waiter *) waiters;
     struct mr_stream *stream; /* where it was recorded, for threads that help; borrowed; may be NULL */
+    bool inside; /* a node of a graph records it: it completes before the run does, which may wait for
+                    what the program does then */
 };
 
 /* A pending mark with one reference, or NULL. Recycled through a per-thread cache: a few nanoseconds. */

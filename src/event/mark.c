@@ -27,6 +27,7 @@ struct mr_mark *mr_mark_new(void)
     mark->timestamp = 0;
     atomic_store_explicit(&mark->sequence, 0, memory_order_relaxed);
     mark->stream = NULL;
+    mark->inside = false;
     return mark;
 }
 

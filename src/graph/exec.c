@@ -210,10 +210,12 @@ static struct mr_run *run_new(struct mr_exec *exec, struct mr_stream *stream, st
             continue;
         }
         run->marks[i] = mr_mark_new();
-        if (run->marks[i])
-            run->marks[i]->stream = stream;
-        else
+        if (!run->marks[i]) {
             done = false;
+            continue;
+        }
+        run->marks[i]->stream = stream;
+        run->marks[i]->inside = true;
     }
     if (done)
         return run;

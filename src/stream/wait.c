@@ -3,8 +3,10 @@
  *
  * A waiting thread first looks whether it can do what it waits for itself: it takes the stream that will complete the
  * mark out of the engine's queue and runs its commands, one at a time, until the wait is over; if that stream itself
- * waits for another, it goes there. It never runs anything else, for that might not end before the thread goes on. If
- * somebody else is at work it joins the launch, or waits in the way that the event, the stream or the context asks for.
+ * waits for another, it goes there. It never runs anything else, for that might not end before the thread goes on: for
+ * an event that a node of a graph records it runs nothing, since other nodes of the graph may wait for what the program
+ * does next. If somebody else is at work it joins the launch, or waits in the way that the event, the stream or the
+ * context asks for.
  * (Driver API manual, CU_CTX_SCHED_*, CU_EVENT_BLOCKING_SYNC.)
  *
  * A program that asks for a blocking wait wants the thread's processor for others, and the thread's own time kept: such
@@ -83,6 +85,12 @@ static struct mr_mark *blocked_on(struct mr_stream *stream)
     return mark;
 }
 
+/* The stream whose commands lead to the mark; the caller's reference. NULL if they are the workers' alone. */
+static struct mr_stream *leads_to(struct mr_mark *mark)
+{
+    return mark->inside && mr_engine_look().workers > 0 ? NULL : mr_mark_stream(mark);
+}
+
 /* Tries to get on with it; true if anything was run. */
 static bool help(struct wait *wait)
 {
@@ -91,7 +99,7 @@ static bool help(struct wait *wait)
     if (mr_chaos_turn(40))
         return false;
     if (wait->mark) {
-        stream = mr_mark_stream(wait->mark);
+        stream = leads_to(wait->mark);
     } else {
         stream = wait->stream;
         mr_object_hold(stream);
@@ -111,7 +119,7 @@ static bool help(struct wait *wait)
         if (wait->hop)
             mr_mark_drop(wait->hop);
         wait->hop = mark;
-        stream = mr_mark_stream(mark);
+        stream = leads_to(mark);
     }
     if (stream)
         mr_object_drop(stream);

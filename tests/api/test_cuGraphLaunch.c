@@ -8,6 +8,9 @@
 /* step(u32 *words, u32 self, u32 *before, u32 count): words[self] = 1 + the largest of words[before[i]]; what is 0
  * there hasn't run, and gives 1000000. */
 static const char ptx[] = PTX_HEAD PTX_STORE PTX_EMPTY
+    ".visible .entry poll(.param .u64 word)\n{\n"
+    "    .reg .pred %p;\n    .reg .b64 %rd1;\n    .reg .b32 %r1;\n    ld.param.u64 %rd1, [word];\n"
+    "again:\n    ld.volatile.global.u32 %r1, [%rd1];\n    setp.eq.u32 %p, %r1, 0;\n    @%p bra again;\n    ret;\n}\n"
     ".visible .entry add(.param .u64 to, .param .u32 value)\n{\n"
     "    .reg .b64 %rd<3>;\n    .reg .b32 %r<4>;\n"
     "    ld.param.u64 %rd1, [to];\n    ld.param.u32 %r1, [value];\n"
@@ -340,6 +343,61 @@ static void test_host_and_events(void **state)
     OK(cuGraphDestroy(graph));
 }
 
+/* The program waits for an event that a node records, and lets another node go on only then. The thread that waits must
+ * not run that one itself. */
+static void test_event_lets_program_go_on(void **state)
+{
+    (void)state;
+    enum { WAYS = 4, ROUNDS = 40 };
+    CUevent event = NULL;
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    CUgraphNode node, recorded;
+    CUdeviceptr word = words_of(1), flag;
+    CUstream stream = new_stream(), other = new_stream();
+    volatile unsigned *gate = NULL;
+    unsigned value = 0;
+    OK(cuMemHostAlloc((void **)&gate, sizeof *gate, CU_MEMHOSTALLOC_DEVICEMAP));
+    OK(cuMemHostGetDevicePointer(&flag, (void *)gate, 0));
+    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cuGraphCreate(&graph, 0));
+    node = add_add(graph, NULL, word, 1);
+    OK(cuGraphAddEventRecordNode(&recorded, graph, &node, 1, event));
+    void *params[] = {&flag};
+    (void)add_kernel(graph, &recorded, 1, "poll", 1, 1, params); /* behind the record, */
+    (void)add_kernel(graph, NULL, 0, "poll", 1, 1, params); /* and beside it */
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (unsigned i = 0; i < WAYS * ROUNDS; i++) {
+        *gate = 0;
+        OK(cuGraphLaunch(exec, stream));
+        switch (i % WAYS) {
+        case 0:
+            OK(cuEventSynchronize(event));
+            break;
+        case 1:
+            OK(cuStreamWaitEvent(other, event, 0));
+            OK(cuStreamSynchronize(other));
+            break;
+        case 2: /* a copy to pageable memory waits in the call */
+            OK(cuStreamWaitEvent(other, event, 0));
+            OK(cuMemcpyDtoHAsync(&value, word, sizeof value, other));
+            OK(cuStreamSynchronize(other));
+            assert_int_equal(value, i + 1);
+            break;
+        default:
+            while (cuEventQuery(event) == CUDA_ERROR_NOT_READY)
+                ;
+        }
+        FAILS(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+        *gate = 1;
+        OK(cuStreamSynchronize(stream));
+    }
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuEventDestroy(event));
+    OK(cuMemFreeHost((void *)gate));
+}
+
 /* A fault ends the run, and everything that waits for it; contexts made later are as good as ever. */
 static void test_fault(void **state)
 {
@@ -382,7 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_random_graphs), TEST(test_threads_launch_one),       TEST(test_shared_out_nodes),
         TEST(test_large_shapes),  TEST(test_changes_between_launches), TEST(test_host_and_events),
-        TEST(test_fault),
+        TEST(test_fault),         TEST(test_event_lets_program_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
