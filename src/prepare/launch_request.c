@@ -255,7 +255,7 @@ CUresult mr_launch_attribute_check(const CUlaunchAttribute *attribute)
                    : refuse_attribute(attribute->id, "clusters of blocks are not supported");
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-        return refuse_attribute(attribute->id, "events in the middle of a launch are not supported");
+        return refuse_attribute(attribute->id, "a node's launch records no event; add a node that does");
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         return value->deviceUpdatableKernelNode.deviceUpdatable
                    ? refuse_attribute(attribute->id, "device-updatable nodes are not supported")

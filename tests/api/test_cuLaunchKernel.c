@@ -228,7 +228,8 @@ static void extended(void **state)
         {CU_LAUNCH_ATTRIBUTE_PRIORITY, CUDA_SUCCESS},
         {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CUDA_SUCCESS},
         {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, CUDA_SUCCESS},
-        {CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CUDA_ERROR_NOT_SUPPORTED},
+        {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, CUDA_ERROR_INVALID_HANDLE},
+        {CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CUDA_ERROR_INVALID_HANDLE},
         {(CUlaunchAttributeID)999, CUDA_ERROR_INVALID_VALUE},
     };
     for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
@@ -244,6 +245,100 @@ static void extended(void **state)
     attribute.value.cooperative = 1;
     OK(cuLaunchKernelEx(&config, empty, NULL, NULL));
     OK(cuCtxSynchronize());
+}
+
+static CUlaunchAttribute recording(bool programmatic, CUevent event, int flags)
+{
+    CUlaunchAttribute attribute = {.id = programmatic ? CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT
+                                                      : CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT};
+    if (programmatic) {
+        attribute.value.programmaticEvent.event = event;
+        attribute.value.programmaticEvent.flags = flags;
+        attribute.value.programmaticEvent.triggerAtBlockStart = 1;
+    } else {
+        attribute.value.launchCompletionEvent.event = event;
+        attribute.value.launchCompletionEvent.flags = flags;
+    }
+    return attribute;
+}
+
+/* Attributes that have a launch record events: what waits for them comes after what stands before the launch, at least,
+ * and in time. */
+static void events_of_a_launch(void **state)
+{
+    CUfunction add = get_function(module, "increase");
+    CUdeviceptr word;
+    CUstream stream, other;
+    CUevent events[2], timed, shared, foreign;
+    CUcontext elsewhere;
+    CUgraph graph;
+    CUgraphExec exec;
+    size_t edges = 0;
+    OK(cuModuleGetGlobal(&word, NULL, module, "counter"));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < 2; i++)
+        OK(cuEventCreate(&events[i], CU_EVENT_DISABLE_TIMING));
+    OK(cuEventCreate(&timed, 0));
+    OK(cuEventCreate(&shared, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS));
+    OK(cuCtxCreate(&elsewhere, NULL, 0, 0));
+    OK(cuEventCreate(&foreign, CU_EVENT_DISABLE_TIMING));
+    OK(cuCtxSetCurrent(*state));
+    CUlaunchAttribute attributes[3];
+    CUlaunchConfig config = {.gridDimX = 1,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 1,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .hStream = stream,
+                             .attrs = attributes,
+                             .numAttrs = 1};
+    for (int programmatic = 0; programmatic < 2; programmatic++) {
+        attributes[0] = recording(programmatic, timed, 0);
+        FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+        attributes[0] = recording(programmatic, shared, 0);
+        FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+        attributes[0] = recording(programmatic, events[0], 1);
+        FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+        attributes[0] = recording(programmatic, foreign, 0);
+        FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
+    }
+    OK(cuMemsetD32(word, 0, 1));
+    OK(cuCtxSynchronize());
+    for (int i = 0; i < 100; i++) {
+        attributes[0] = recording(true, events[0], 0);
+        attributes[1] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PRIORITY};
+        attributes[2] = recording(false, events[1], 0);
+        config.numAttrs = 3;
+        OK(cuLaunchKernelEx(&config, add, NULL, NULL));
+        OK(cuStreamWaitEvent(other, events[i % 2], 0));
+        OK(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, other, NULL, NULL));
+        OK(cuStreamSynchronize(other));
+        OK(cuEventSynchronize(events[0]));
+        OK(cuEventQuery(events[1]));
+        OK(cuStreamSynchronize(stream));
+    }
+    assert_int_equal(read_word(word), 200);
+    /* In a captured stream the event forks, and the node itself has no such attribute. */
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuLaunchKernelEx(&config, add, NULL, NULL));
+    OK(cuStreamWaitEvent(other, events[1], 0));
+    OK(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, other, NULL, NULL));
+    OK(cuEventRecord(events[0], other));
+    OK(cuStreamWaitEvent(stream, events[0], 0));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphGetEdges_v2(graph, NULL, NULL, NULL, &edges));
+    assert_int_equal(edges, 1);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    assert_int_equal(read_word(word), 202);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuCtxDestroy(elsewhere));
+    OK(cuStreamDestroy(stream));
+    OK(cuStreamDestroy(other));
 }
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -289,8 +384,8 @@ static void old_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(shapes),   TEST(shared_memory), TEST(parameters), TEST(handles), TEST(a_module_outlives_its_launches),
-        TEST(extended), TEST(old_calls),
+        TEST(shapes),   TEST(shared_memory),      TEST(parameters), TEST(handles), TEST(a_module_outlives_its_launches),
+        TEST(extended), TEST(events_of_a_launch), TEST(old_calls),
     };
     return cmocka_run_group_tests_name("cuLaunchKernel", tests, NULL, NULL);
 }

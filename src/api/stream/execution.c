@@ -13,6 +13,7 @@
 #include "base/visit.h"
 #include "capture/capture.h"
 #include "command/command.h"
+#include "event/event.h"
 #include "kernel/launch.h"
 #include "object/context.h"
 #include "prepare/check.h"
@@ -121,15 +122,42 @@ MR_HOT CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned 
     return status;
 }
 
-CUresult mr_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+/* The event that an attribute has the launch record, if it is such an attribute. */
+static bool names_event(const CUlaunchAttribute *attribute, CUevent *event, int *flags)
 {
-    if (!config || (config->numAttrs > 0 && !config->attrs))
-        return mr_bad_value("config or its attributes are NULL");
-    for (unsigned i = 0; i < config->numAttrs; i++) {
-        CUresult status = mr_launch_attribute_check(&config->attrs[i]);
-        if (status != CUDA_SUCCESS)
-            return status;
+    switch ((int)attribute->id) {
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        *event = attribute->value.programmaticEvent.event;
+        *flags = attribute->value.programmaticEvent.flags;
+        return true;
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        *event = attribute->value.launchCompletionEvent.event;
+        *flags = attribute->value.launchCompletionEvent.flags;
+        return true;
+    default:
+        return false;
     }
+}
+
+/* What can be wrong with it, before anything is launched. */
+static CUresult check_event(CUevent handle, int flags, CUstream hStream)
+{
+    struct mr_stream *stream;
+    const struct mr_event *event = mr_object_find(handle, MR_KIND_EVENT);
+    if (!event)
+        return mr_bad_handle("event", handle);
+    if (flags)
+        return mr_bad_value("flags %#x of a launch's event are not 0", (unsigned)flags);
+    if (!(event->flags & CU_EVENT_DISABLE_TIMING) || (event->flags & CU_EVENT_INTERPROCESS))
+        return mr_bad_value("the event of a launch needs CU_EVENT_DISABLE_TIMING, without CU_EVENT_INTERPROCESS");
+    CUresult status = mr_stream_resolve(hStream, &stream);
+    if (status == CUDA_SUCCESS && mr_stream_context(stream) != event->context)
+        return mr_bad_handle("event of the stream's context", handle);
+    return status;
+}
+
+static CUresult launch_plain(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+{
     struct mr_launch_request request = {
         .function = f,
         .stream = config->hStream,
@@ -148,4 +176,50 @@ CUresult mr_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **
         }
     }
     return queue_with(&request, extra);
+}
+
+/* The events of a launch are recorded behind it, so they are complete when the kernel is. By the manual they may be
+ * earlier, once all blocks have begun or have said so, and nobody may count on when. */
+__attribute__((noinline)) static CUresult launch_with_events(const CUlaunchConfig *config, CUfunction f,
+                                                             void **kernelParams, void **extra)
+{
+    CUlaunchAttribute others[MOST_ATTRIBUTES];
+    CUevent events[MOST_ATTRIBUTES];
+    unsigned count = 0;
+    int flags;
+    if (config->numAttrs > MOST_ATTRIBUTES)
+        return mr_bad_value("%u attributes; a launch has at most %d", config->numAttrs, MOST_ATTRIBUTES);
+    CUlaunchConfig plain = *config;
+    plain.attrs = others;
+    plain.numAttrs = 0;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        if (!names_event(&config->attrs[i], &events[count], &flags)) {
+            others[plain.numAttrs++] = config->attrs[i];
+            continue;
+        }
+        CUresult status = check_event(events[count++], flags, config->hStream);
+        if (status != CUDA_SUCCESS)
+            return status;
+    }
+    CUresult status = launch_plain(&plain, f, kernelParams, extra);
+    for (unsigned i = 0; i < count && status == CUDA_SUCCESS; i++)
+        status = mr_cuEventRecord(events[i], config->hStream);
+    return status;
+}
+
+CUresult mr_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+{
+    bool records = false;
+    if (!config || (config->numAttrs > 0 && !config->attrs))
+        return mr_bad_value("config or its attributes are NULL");
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        CUevent event;
+        int flags;
+        bool is_event = names_event(&config->attrs[i], &event, &flags);
+        CUresult status = is_event ? CUDA_SUCCESS : mr_launch_attribute_check(&config->attrs[i]);
+        if (status != CUDA_SUCCESS)
+            return status;
+        records |= is_event;
+    }
+    return records ? launch_with_events(config, f, kernelParams, extra) : launch_plain(config, f, kernelParams, extra);
 }

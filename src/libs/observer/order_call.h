@@ -96,6 +96,7 @@ extern struct obs_driver obs_driver;
 void obs_event_made_leave(struct obs_call *call); /* order_event.c */
 void obs_event_opened_leave(struct obs_call *call);
 void obs_record_leave(struct obs_call *call);              /* order_event.c */
+void obs_launch_leave(struct obs_call *call);
 void obs_wait_leave(struct obs_call *call);
 void obs_event_enter(struct obs_call *call);
 void obs_event_end_enter(struct obs_call *call);

@@ -101,6 +101,7 @@
 const struct obs_family obs_families[MR_CALL_COUNT] = {
     WORK(cuLaunchKernel, hStream),
     WORK(cuLaunchCooperativeKernel, hStream),
+    ROW(cuLaunchKernelEx, .leave = obs_launch_leave),
     WORK(cuLaunchGridAsync, hStream),
     WORK(cuLaunchHostFunc, hStream),
     WORK(cuStreamAddCallback, hStream),

@@ -38,6 +38,29 @@ void obs_record_leave(struct obs_call *call)
     obs_order_unlock();
 }
 
+/* A launch whose attributes name events: they are taken for recorded behind it, which is the latest that they can be.
+ */
+void obs_launch_leave(struct obs_call *call)
+{
+    const CUlaunchConfig *config = ((const struct mr_params_cuLaunchKernelEx *)call->call->params)->config;
+    if (call->captured || !config)
+        return;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        bool programmatic = attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+        if (!programmatic && attribute->id != CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            continue;
+        CUevent handle =
+            programmatic ? attribute->value.programmaticEvent.event : attribute->value.launchCompletionEvent.event;
+        obs_order_lock();
+        struct obs_stream *stream = obs_call_stream(call);
+        struct obs_event *event = obs_event_find((uint64_t)(uintptr_t)handle, true);
+        if (stream && event)
+            obs_order_record(stream, false, &event->point);
+        obs_order_unlock();
+    }
+}
+
 void obs_wait_leave(struct obs_call *call)
 {
     if (call->captured)
