@@ -59,7 +59,10 @@ CUresult mr_graph_memory_new(struct mr_context *context, size_t size, struct mr_
     struct mr_graph_memory *memory = mr_calloc(1, sizeof *memory);
     if (!memory)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult status = mr_memory_graph_reserve(context, size, &memory->address, &memory->id);
+    memory->room = (size + GRAIN - 1) & ~(GRAIN - 1);
+    CUresult status = memory->room >= size
+                          ? mr_memory_graph_reserve(context, memory->room, &memory->address, &memory->id)
+                          : CUDA_ERROR_OUT_OF_MEMORY;
     if (status != CUDA_SUCCESS) {
         mr_free(memory);
         return status;
@@ -67,8 +70,8 @@ CUresult mr_graph_memory_new(struct mr_context *context, size_t size, struct mr_
     atomic_store_explicit(&memory->references, 1, memory_order_relaxed);
     mr_object_hold(context);
     memory->context = context;
-    memory->size = size;
-    memory->room = (size + GRAIN - 1) & ~(GRAIN - 1);
+    memory->size = memory->most = size;
+    mr_memory_graph_resize(memory->address, memory->id, size);
     memory->pages = (size + BLOCK - 1) & ~(BLOCK - 1);
     lock_table();
     mr_list_append(bucket_of(memory->address), &memory->link);
@@ -167,10 +170,11 @@ bool mr_graph_memory_end(struct mr_graph_memory *memory)
 {
     lock_table();
     bool was = memory->live;
+    size_t most = memory->most;
     memory->live = false;
     mr_lock_drop(&table.lock);
     if (was) {
-        mr_memory_graph_lend(memory->address, memory->id, false, 0);
+        mr_memory_graph_lend(memory->address, memory->id, false, most);
         mr_graph_memory_drop(memory);
     }
     return was;
@@ -191,15 +195,19 @@ bool mr_graph_memory_may_pass(const struct mr_graph_memory *memory, uint32_t hol
     return may;
 }
 
-bool mr_graph_memory_pass(struct mr_graph_memory *memory, uint32_t holder)
+bool mr_graph_memory_pass(struct mr_graph_memory *memory, uint32_t holder, size_t size)
 {
     lock_table();
-    bool mine = memory->holder == holder;
+    bool mine = memory->holder == holder, grows = mine && size > memory->most && !memory->live;
     if (mine) {
         memory->holder++;
         memory->freed_by_owner = memory->freed_by_other = 0;
+        if (size > memory->most)
+            memory->most = size;
     }
     mr_lock_drop(&table.lock);
+    if (grows)
+        mr_memory_graph_resize(memory->address, memory->id, size);
     return mine;
 }
 

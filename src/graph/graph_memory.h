@@ -35,6 +35,7 @@ struct mr_graph_memory {
     uintptr_t address;
     size_t room;                       /* bytes that a holder may ask for */
     size_t size; /* bytes of the holder that has it, or had it last, live; under the table's lock */
+    size_t most; /* bytes of the largest holder so far: nodes may name as many; under the table's lock */
     uint32_t holder; /* how many holders there were before the last one; under the table's lock */
     size_t pages; /* what is accounted */
     struct mr_list link; /* in the table of all */
@@ -86,7 +87,8 @@ struct mr_graph_memory *mr_graph_memory_reuse(struct mr_graph *graph, const CUgr
  * so; false if it has gone already. */
 bool mr_graph_memory_may_pass(const struct mr_graph_memory *memory, uint32_t holder, uint64_t owner,
                               const struct mr_context *context, size_t size);
-bool mr_graph_memory_pass(struct mr_graph_memory *memory, uint32_t holder) __attribute__((warn_unused_result));
+bool mr_graph_memory_pass(struct mr_graph_memory *memory, uint32_t holder, size_t size)
+    __attribute__((warn_unused_result));
 
 /* Gives pages of memory that is not live back to the system. */
 void mr_graph_memory_trim(struct mr_device *device);

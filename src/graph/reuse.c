@@ -78,7 +78,7 @@ struct mr_graph_memory *mr_graph_memory_reuse(struct mr_graph *graph, const CUgr
                 best = i;
         if (best == SIZE_MAX)
             break;
-        if (mr_graph_memory_pass(search->candidates[best].memory, search->candidates[best].holder))
+        if (mr_graph_memory_pass(search->candidates[best].memory, search->candidates[best].holder, size))
             found = search->candidates[best].memory;
         else
             search->candidates[best].holder = UINT32_MAX;

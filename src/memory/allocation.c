@@ -322,13 +322,9 @@ CUresult mr_memory_graph_reserve(struct mr_context *context, size_t size, uintpt
     return CUDA_SUCCESS;
 }
 
-void mr_memory_graph_lend(uintptr_t base, uint64_t id, bool out, size_t size)
+void mr_memory_graph_resize(uintptr_t base, uint64_t id, size_t size)
 {
     struct mr_slab *slab;
-    if (!change_kind(base, id, out ? MR_MEMORY_GRAPH_RESERVED : MR_MEMORY_GRAPH,
-                     out ? MR_MEMORY_GRAPH : MR_MEMORY_GRAPH_RESERVED) ||
-        !out)
-        return;
     mr_lock_take(&mr_memory_lock);
     struct mr_record *record = record_at(base, &slab);
     if (record && LOAD(base) == base && LOAD(id) == id)
@@ -336,9 +332,16 @@ void mr_memory_graph_lend(uintptr_t base, uint64_t id, bool out, size_t size)
     mr_lock_drop(&mr_memory_lock);
 }
 
+void mr_memory_graph_lend(uintptr_t base, uint64_t id, bool out, size_t size)
+{
+    if (change_kind(base, id, out ? MR_MEMORY_GRAPH_RESERVED : MR_MEMORY_GRAPH,
+                    out ? MR_MEMORY_GRAPH : MR_MEMORY_GRAPH_RESERVED))
+        mr_memory_graph_resize(base, id, size);
+}
+
 void mr_memory_graph_release(uintptr_t base, uint64_t id)
 {
-    mr_memory_graph_lend(base, id, false, 0);
+    (void)change_kind(base, id, MR_MEMORY_GRAPH, MR_MEMORY_GRAPH_RESERVED);
     if (change_kind(base, id, MR_MEMORY_GRAPH_RESERVED, MR_MEMORY_DEVICE))
         (void)mr_memory_release(base, MR_MEMORY_DEVICE);
 }

@@ -106,10 +106,12 @@ void mr_memory_stay(uintptr_t base, uint64_t id);
 void mr_memory_release_parting(uintptr_t base, uint64_t id);
 
 /* Memory of allocation nodes: an address with pages behind it, reserved first; lent out and taken back; freed in the
- * end, whichever it is. CUDA_ERROR_OUT_OF_MEMORY and CUDA_ERROR_CONTEXT_IS_DESTROYED as above. */
+ * end, whichever it is. Lending and resizing set the size that look-ups tell, which is at most what was reserved.
+ * CUDA_ERROR_OUT_OF_MEMORY and CUDA_ERROR_CONTEXT_IS_DESTROYED as above. */
 CUresult mr_memory_graph_reserve(struct mr_context *context, size_t size, uintptr_t *base, uint64_t *id)
     __attribute__((warn_unused_result));
 void mr_memory_graph_lend(uintptr_t base, uint64_t id, bool out, size_t size);
+void mr_memory_graph_resize(uintptr_t base, uint64_t id, size_t size);
 void mr_memory_graph_release(uintptr_t base, uint64_t id);
 
 /* Registers a host range, whose pages are made present. CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED if it overlaps a

@@ -135,6 +135,51 @@ static void test_bad(void **state)
     FAILS(cuDeviceGetGraphMemAttribute(0, (CUgraphMem_attribute)99, &bytes), CUDA_ERROR_INVALID_VALUE);
 }
 
+static CUgraphNode fill_of(CUgraph graph, CUgraphNode before, CUdeviceptr to, size_t bytes, CUresult expected)
+{
+    CUgraphNode node = NULL;
+    CUcontext context = NULL;
+    OK(cuCtxGetCurrent(&context));
+    CUDA_MEMSET_NODE_PARAMS p = {.dst = to, .elementSize = 1, .value = 7, .width = bytes, .height = 1};
+    FAILS(cuGraphAddMemsetNode(&node, graph, &before, 1, &p, context), expected);
+    return node;
+}
+
+/* Memory that one allocation node gave back and a larger one got: nodes may name all of the larger one, before a run
+ * and after it, whoever had it last. */
+static void test_a_larger_holder(void **state)
+{
+    (void)state;
+    CUgraph graph = new_graph();
+    CUgraphExec exec = NULL;
+    CUgraphNode node;
+    CUstream stream = NULL;
+    CUDA_MEM_ALLOC_NODE_PARAMS first = device_alloc(1), second = device_alloc(180), third = device_alloc(4);
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &first));
+    (void)fill_of(graph, node, first.dptr, 2, CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphAddMemFreeNode(&node, graph, &node, 1, first.dptr));
+    OK(cuGraphAddMemAllocNode(&node, graph, &node, 1, &second));
+    assert_true(second.dptr == first.dptr);
+    node = fill_of(graph, node, second.dptr, 180, CUDA_SUCCESS);
+    (void)fill_of(graph, node, second.dptr, 181, CUDA_ERROR_INVALID_VALUE);
+    CUgraphNode kept = node;
+    OK(cuGraphAddMemFreeNode(&node, graph, &node, 1, second.dptr));
+    OK(cuGraphAddMemAllocNode(&node, graph, &node, 1, &third));
+    assert_true(third.dptr == first.dptr);
+    OK(cuGraphAddMemFreeNode(&node, graph, &node, 1, third.dptr));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int i = 0; i < 3; i++) {
+        CUDA_MEMSET_NODE_PARAMS p = {.dst = second.dptr, .elementSize = 1, .value = 9, .width = 180, .height = 1};
+        OK(cuGraphLaunch(exec, stream));
+        OK(cuStreamSynchronize(stream));
+        OK(cuGraphMemsetNodeSetParams(kept, &p));
+    }
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuStreamDestroy(stream));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +187,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_trim_before_the_end, begin_context, end_context),
         cmocka_unit_test_setup_teardown(test_addresses_of_a_context_that_is_gone, begin_context, end_context),
         cmocka_unit_test_setup_teardown(test_bad, begin_context, end_context),
+        cmocka_unit_test_setup_teardown(test_a_larger_holder, begin_context, end_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
