@@ -179,11 +179,16 @@ static void call_threads(void)
     }
 }
 
+unsigned mr_ahead_threads(void)
+{
+    pthread_once(&once, read_settings);
+    return threads_most;
+}
+
 /* Code that is written to files is that of launches. */
 static bool is_allowed(const struct mr_program *program)
 {
-    pthread_once(&once, read_settings);
-    return threads_most > 0 && !program->settings.stages;
+    return program->settings.threads > 0 && !program->settings.stages;
 }
 
 void mr_program_expect(struct mr_program *program, size_t entry)

@@ -98,6 +98,7 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     program->text = mr_cache_hash_of(text, length);
     mr_ptx_diag_init(&diag);
     mr_dump_text(MR_DUMP_PTX, program->text.high, "", "ptx", text, length);
+    program->settings.threads = mr_ahead_threads();
     CUresult status = mr_code_settings_read(&program->settings)
                           ? mr_program_build(program, text, length, options, &diag, &tree)
                           : CUDA_ERROR_OUT_OF_MEMORY;

@@ -74,6 +74,7 @@ struct mr_code_settings {
     bool notes; /* an observer wants to know what kernels touch */
     unsigned stages; /* to write to files (MR_DUMP_IR, MR_DUMP_ASM): with these, code is always made */
     uint64_t enough; /* ns until a kernel is hot; 0: optimised at once; UINT64_MAX: by the code's size */
+    unsigned threads; /* that make code in the background; half of them, one at least, better versions */
 };
 
 /* A name and what bears it; names.c. */
@@ -152,7 +153,9 @@ bool mr_variant_on_disk(struct mr_program *program, size_t entry, unsigned shape
 struct mr_variant *mr_variant_put(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
     __attribute__((warn_unused_result));
 
-/* ahead.c: a launch is the first of this kernel, for this class of shapes: makes code of those behind it. */
+/* ahead.c: how many threads may make code ahead. On a thread of the program's. */
+unsigned mr_ahead_threads(void);
+/* A launch is the first of this kernel, for this class of shapes: makes code of those behind it. */
 void mr_ahead_follow(struct mr_program *program, size_t entry, unsigned shape);
 /* Before a launch's code is made: lets launches have what was made ahead for the kernel, after waiting for what is
  * being made for this class. The caller makes that code, and nobody else does. */

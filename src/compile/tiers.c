@@ -2,9 +2,14 @@
 /* Replacing first versions of kernels' code, made in a hurry, by optimised ones.
  *
  * A thread that runs a first version counts the time (abi/tier.h), and the thread that finds the kernel hot puts it on
- * a list here. A thread of our own, made when a first version first runs, makes the better versions one after the other
- * and lets them take the place: a launch under way goes on with it at its next run of blocks. The first version stays
- * as long as its program, for records of launches have its address.
+ * a list here. Threads of our own make the better versions and let them take the place: a launch under way goes on with
+ * it at its next run of blocks. The first version stays as long as its program, for records of launches have its
+ * address.
+ *
+ * The next version that is made is the one that has taken most of the program's time, for what optimising it costs: on
+ * few processors the list is long for seconds, and a few kernels take most of the time. One thread is made when a first
+ * version first runs, and stays. While it is busy and the list is not empty there may be others, on machines of more
+ * processors.
  *
  * One run may be all there is: of one block, say, that takes a second. So the thread also looks at runs that are under
  * way, when they may have taken enough time.
@@ -24,18 +29,40 @@ static struct mr_list hot = {&hot, &hot}; /* first versions, each with a referen
 static struct mr_list watched = {
     &watched,
     &watched}; /* first versions of which a run has begun, and that may have ended meanwhile; without references */
-static bool made; /* the thread is there, or somebody is making it */
+static bool made; /* the thread that stays is there, or somebody is making it */
+static bool busy; /* it makes a version */
+static unsigned helpers; /* the threads beside it */
 static _Atomic uint32_t bell; /* rung when something is on the list */
 static _Atomic uint32_t pending; /* versions on the list, and the one that is being replaced */
 
+/* How often the version has run for as long as makes it hot, which goes with what optimising it costs. */
+static double heat(const struct mr_variant *first)
+{
+    uint64_t spent = atomic_load_explicit(&first->tier.spent, memory_order_relaxed);
+    return (double)spent / (double)(first->tier.enough + 1);
+}
+
+/* Takes the hottest version off the list; NULL if it is empty. Lock held. */
+static struct mr_variant *take_hottest(void)
+{
+    MR_HELD(&lock);
+    struct mr_variant *hottest = NULL;
+    for (struct mr_list *link = hot.next; link != &hot; link = link->next) {
+        struct mr_variant *first = MR_CONTAINER(link, struct mr_variant, link);
+        if (!hottest || heat(first) > heat(hottest))
+            hottest = first;
+    }
+    if (hottest)
+        mr_list_remove(&hottest->link);
+    return hottest;
+}
+
+/* The same for the thread that stays. */
 static struct mr_variant *take_hot(void)
 {
-    struct mr_variant *first = NULL;
     mr_lock_take(&lock);
-    if (hot.next != &hot) {
-        first = MR_CONTAINER(hot.next, struct mr_variant, link);
-        mr_list_remove(&first->link);
-    }
+    struct mr_variant *first = take_hottest();
+    busy = first != NULL;
     mr_lock_drop(&lock);
     return first;
 }
@@ -125,6 +152,46 @@ static uint64_t look(void)
     return next;
 }
 
+/* Makes the better version of one that was taken off the list. */
+static void improve(struct mr_variant *first)
+{
+    struct mr_program *program = first->better.program;
+    /* Programs that load and unload modules faster than these are optimised would wait for nothing. */
+    if (atomic_load_explicit(&program->references, memory_order_relaxed) > 1)
+        replace(first);
+    let_go(program);
+}
+
+/* Lasts until the list is empty. */
+static void *helper_main(void *data)
+{
+    (void)data;
+    pthread_setname_np(pthread_self(), "millrace-tiers");
+    for (;;) {
+        mr_lock_take(&lock);
+        struct mr_variant *first = take_hottest();
+        helpers -= first == NULL;
+        mr_lock_drop(&lock);
+        if (!first)
+            return NULL;
+        improve(first);
+    }
+}
+
+/* Has another thread for what is on the list, if the one that stays is busy and the program may have one. */
+static void call_helper(const struct mr_program *program)
+{
+    mr_lock_take(&lock);
+    bool start = busy && hot.next != &hot && helpers + 1 < program->settings.threads / 2;
+    helpers += start;
+    mr_lock_drop(&lock);
+    if (!start || mr_thread_start(helper_main, NULL) == 0)
+        return;
+    mr_lock_take(&lock);
+    helpers--;
+    mr_lock_drop(&lock);
+}
+
 static void *tiers_main(void *data)
 {
     (void)data;
@@ -133,11 +200,8 @@ static void *tiers_main(void *data)
         uint32_t heard = atomic_load_explicit(&bell, memory_order_relaxed);
         struct mr_variant *first = take_hot();
         if (first) {
-            struct mr_program *program = first->better.program;
-            /* Programs that load and unload modules faster than these are optimised would wait for nothing. */
-            if (atomic_load_explicit(&program->references, memory_order_relaxed) > 1)
-                replace(first);
-            let_go(program);
+            call_helper(first->better.program);
+            improve(first);
             continue;
         }
         uint64_t next = look();
@@ -183,6 +247,7 @@ static void is_hot(struct mr_tier *tier)
     put_hot(first);
     mr_lock_drop(&lock);
     call_thread();
+    call_helper(first->better.program);
 }
 
 static void watch(struct mr_tier *tier)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A code generation library without LLVM: every kernel becomes a single `ret`.
  *
- * Each call of emit adds a byte to the file that MILLRACE_FAKE_COUNT names, 'h' if it is in a hurry, so that tests can
- * tell compiling from finding in the cache. A kernel named "refuse" fails, "refuse_later" unless it is in a hurry, and
- * "damage" gives an object that cannot be loaded. One named "held" is made when the file is there that
- * MILLRACE_FAKE_GATE names; one named "gated" as well, but in a hurry at once. */
+ * Each call of emit adds a byte to the file that MILLRACE_FAKE_COUNT names, 'h' if it is in a hurry, else the first
+ * letter of the kernel's name as a capital, so that tests can tell compiling from finding in the cache. A kernel named
+ * "refuse" fails, "refuse_later" unless it is in a hurry, and "damage" gives an object that cannot be loaded. One named
+ * "held" is made when the file is there that MILLRACE_FAKE_GATE names; one named "gated" as well, but in a hurry at
+ * once. */
+#include <ctype.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +64,7 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
     const char *name = request->layout->entries[request->entry].func->name, *count = getenv("MILLRACE_FAKE_COUNT");
     FILE *file = count ? fopen(count, "a") : NULL;
     if (file) {
-        fputc(request->hurry ? 'h' : '.', file);
+        fputc(request->hurry ? 'h' : toupper((unsigned char)name[0]), file);
         fclose(file);
     }
     bool waits = strcmp(name, "held") == 0 || (strcmp(name, "gated") == 0 && !request->hurry);

@@ -557,6 +557,36 @@ static void what_has_gone_is_not_made_again(void **unused)
     mr_program_drop(stays);
 }
 
+/* What has run longest, for what its optimised code costs, gets that first. */
+static void the_hottest_is_made_first(void **unused)
+{
+    (void)unused;
+    static const char *const texts[] = {HEAD EMPTY("gated"), HEAD EMPTY("a"), HEAD EMPTY("b"), HEAD EMPTY("c")};
+    static const uint64_t heats[] = {100, 2, 5, 3};
+    struct mr_program *programs[4];
+    char gate[320], made[16] = "";
+    snprintf(gate, sizeof gate, "%s/gate", root);
+    setenv("MILLRACE_FAKE_GATE", gate, 1);
+    for (int i = 0; i < 4; i++) {
+        programs[i] = loaded(texts[i]);
+        const struct mr_code *first = code_for(programs[i], 32, 1);
+        mr_code_ran(first, first->tier->enough * heats[i]);
+    }
+    FILE *file = fopen(gate, "w");
+    assert_non_null(file);
+    fclose(file);
+    mr_tiers_settle();
+    file = fopen(counter, "r");
+    assert_non_null(file);
+    for (size_t n = 0, byte; n + 1 < sizeof made && (byte = (size_t)fgetc(file)) != (size_t)EOF;)
+        if (byte != 'h')
+            made[n++] = (char)byte;
+    fclose(file);
+    assert_string_equal(made, "GBCA");
+    for (int i = 0; i < 4; i++)
+        mr_program_drop(programs[i]);
+}
+
 /* Each allocation of a better version fails. */
 static void memory_shortage_in_better_versions(void **unused)
 {
@@ -600,6 +630,7 @@ int main(void)
         TEST(runs_that_are_looked_at_may_end),
         TEST(better_versions_may_fail_or_come_late),
         TEST(what_has_gone_is_not_made_again),
+        TEST(the_hottest_is_made_first),
         TEST(memory_shortage_in_better_versions),
         TEST(programs_take_little_memory),
         TEST(programs_that_come_and_go_leave_nothing),
