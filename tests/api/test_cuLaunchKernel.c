@@ -296,10 +296,12 @@ static void events_of_a_launch(void **state)
                              .numAttrs = 1};
     for (int programmatic = 0; programmatic < 2; programmatic++) {
         attributes[0] = recording(programmatic, timed, 0);
-        FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+        FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
         attributes[0] = recording(programmatic, shared, 0);
-        FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
-        attributes[0] = recording(programmatic, events[0], 1);
+        FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
+        attributes[0] = recording(programmatic, events[0], CU_EVENT_RECORD_EXTERNAL);
+        FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_ILLEGAL_STATE);
+        attributes[0] = recording(programmatic, events[0], 2);
         FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
         attributes[0] = recording(programmatic, foreign, 0);
         FAILS(cuLaunchKernelEx(&config, add, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);

@@ -139,21 +139,32 @@ static bool names_event(const CUlaunchAttribute *attribute, CUevent *event, int 
     }
 }
 
-/* What can be wrong with it, before anything is launched. */
-static CUresult check_event(CUevent handle, int flags, CUstream hStream)
+/* What can be wrong with it, before anything is launched. Statuses are hardware's. */
+static CUresult check_event(const CUlaunchAttribute *attribute, CUevent handle, int flags, CUstream hStream)
 {
     struct mr_stream *stream;
     const struct mr_event *event = mr_object_find(handle, MR_KIND_EVENT);
     if (!event)
         return mr_bad_handle("event", handle);
-    if (flags)
+    if (flags & ~CU_EVENT_RECORD_EXTERNAL)
         return mr_bad_value("flags %#x of a launch's event are not 0", (unsigned)flags);
-    if (!(event->flags & CU_EVENT_DISABLE_TIMING) || (event->flags & CU_EVENT_INTERPROCESS))
-        return mr_bad_value("the event of a launch needs CU_EVENT_DISABLE_TIMING, without CU_EVENT_INTERPROCESS");
     CUresult status = mr_stream_resolve(hStream, &stream);
-    if (status == CUDA_SUCCESS && mr_stream_context(stream) != event->context)
-        return mr_bad_handle("event of the stream's context", handle);
-    return status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (flags) {
+        bool captured;
+        status = mr_capture_route(stream, &captured);
+        mr_call_log(MR_LOG_INFO, "a launch's event can't be recorded with CU_EVENT_RECORD_EXTERNAL");
+        return status != CUDA_SUCCESS ? status : captured ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_ILLEGAL_STATE;
+    }
+    bool sleeps = attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT && event->flags & CU_EVENT_BLOCKING_SYNC;
+    if (!(event->flags & CU_EVENT_DISABLE_TIMING) || event->flags & CU_EVENT_INTERPROCESS || sleeps) {
+        mr_call_log(MR_LOG_INFO, "the event of a launch needs CU_EVENT_DISABLE_TIMING, without CU_EVENT_INTERPROCESS, "
+                                 "and without CU_EVENT_BLOCKING_SYNC if it is that of the launch's completion");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return mr_stream_context(stream) == event->context ? CUDA_SUCCESS
+                                                       : mr_bad_handle("event of the stream's context", handle);
 }
 
 static CUresult launch_plain(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
@@ -197,7 +208,7 @@ __attribute__((noinline)) static CUresult launch_with_events(const CUlaunchConfi
             others[plain.numAttrs++] = config->attrs[i];
             continue;
         }
-        CUresult status = check_event(events[count++], flags, config->hStream);
+        CUresult status = check_event(&config->attrs[i], events[count++], flags, config->hStream);
         if (status != CUDA_SUCCESS)
             return status;
     }
