@@ -117,27 +117,27 @@ CASE(unload, other_context_busy, .alone = true)
     unload_in(other, busy, module, NULL);
 }
 
-CASE(unload, library)
+CASE(unload, cu_library)
 {
     CUlibrary library = loaded(VARIABLE);
     use(library);
     unload(gold_stream(CU_STREAM_NON_BLOCKING), NULL, library);
 }
 
-CASE(unload, library_without_variables)
+CASE(unload, cu_library_without_variables)
 {
     CUlibrary library = loaded(EMPTY);
     use(library);
     unload(gold_stream(CU_STREAM_NON_BLOCKING), NULL, library);
 }
 
-CASE(unload, library_never_used)
+CASE(unload, cu_library_never_used)
 {
     unload(gold_stream(CU_STREAM_NON_BLOCKING), NULL, loaded(EMPTY));
 }
 
 /* The busy context has used the library, the current one too. */
-CASE(unload, library_in_two_contexts, .alone = true)
+CASE(unload, cu_library_in_two_contexts, .alone = true)
 {
     CUlibrary library = loaded(EMPTY);
     CUcontext first, other = other_context();
@@ -150,7 +150,7 @@ CASE(unload, library_in_two_contexts, .alone = true)
 }
 
 /* The busy context has not used the library, the current one has. */
-CASE(unload, library_of_other_context, .alone = true)
+CASE(unload, cu_library_of_other_context, .alone = true)
 {
     CUlibrary library = loaded(EMPTY);
     CUcontext first, other = other_context();
@@ -163,7 +163,7 @@ CASE(unload, library_of_other_context, .alone = true)
 
 struct inside {
     CUmodule module;
-    CUlibrary library;
+    CUlibrary held;
     CUresult status[2];
 };
 
@@ -171,18 +171,18 @@ static void CUDA_CB unload_inside(void *data)
 {
     struct inside *inside = data;
     inside->status[0] = cuModuleUnload(inside->module);
-    inside->status[1] = cuLibraryUnload(inside->library);
+    inside->status[1] = cuLibraryUnload(inside->held);
 }
 
 CASE(unload, in_host_function)
 {
     CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
-    struct inside inside = {.module = used(EMPTY, stream), .library = loaded(EMPTY)};
-    use(inside.library);
+    struct inside inside = {.module = used(EMPTY, stream), .held = loaded(EMPTY)};
+    use(inside.held);
     NEED(cuLaunchHostFunc(stream, unload_inside, &inside));
     NEED(cuStreamSynchronize(stream));
     say(inside.status[0]);
     say(inside.status[1]);
     say(cuModuleUnload(inside.module));
-    say(cuLibraryUnload(inside.library));
+    say(cuLibraryUnload(inside.held));
 }

@@ -34,13 +34,13 @@ CUresult mr_transfer_fill(CUdeviceptr address, size_t pitch, uint32_t value, uns
  * mr_transfer_copy. CUDA_ERROR_INVALID_HANDLE for a value that is no array's handle. */
 CUresult mr_transfer_box(const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode);
 
-/* Copies between contexts can't be captured, on hardware: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED if the stream is, and
- * its capture is invalidated. Anything else that is wrong with the stream is left to be found later. */
-CUresult mr_transfer_refuse_captured(CUstream stream) __attribute__((warn_unused_result));
-
 /* The same between the devices that the sides of the box belong to, as `by` of mr_side has them. */
 CUresult mr_transfer_box_between(const CUDA_MEMCPY3D *box, int to, int from, CUstream stream,
                                  enum mr_transfer_mode mode);
+
+/* Copies between contexts can't be captured, on hardware: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED if the stream is, and
+ * its capture is invalidated. Anything else that is wrong with the stream is left to be found later. */
+CUresult mr_transfer_refuse_captured(CUstream stream) __attribute__((warn_unused_result));
 
 /* The context that a peer copy names, as `by` of mr_side: CUDA_ERROR_INVALID_CONTEXT unless it is a live one, or NULL,
  * which hardware takes as the current one. */

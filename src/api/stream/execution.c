@@ -154,8 +154,10 @@ static CUresult check_event(const CUlaunchAttribute *attribute, CUevent handle, 
     if (flags) {
         bool captured;
         status = mr_capture_route(stream, &captured);
+        if (status != CUDA_SUCCESS)
+            return status;
         mr_call_log(MR_LOG_INFO, "a launch's event can't be recorded with CU_EVENT_RECORD_EXTERNAL");
-        return status != CUDA_SUCCESS ? status : captured ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_ILLEGAL_STATE;
+        return captured ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_ILLEGAL_STATE;
     }
     bool sleeps = attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT && event->flags & CU_EVENT_BLOCKING_SYNC;
     if (!(event->flags & CU_EVENT_DISABLE_TIMING) || event->flags & CU_EVENT_INTERPROCESS || sleeps) {
@@ -189,8 +191,8 @@ static CUresult launch_plain(const CUlaunchConfig *config, CUfunction f, void **
     return queue_with(&request, extra);
 }
 
-/* The events of a launch are recorded behind it, so they are complete when the kernel is. By the manual they may be
- * earlier, once all blocks have begun or have said so, and nobody may count on when. */
+/* The events of a launch are recorded behind it, so they are complete when the kernel is. On hardware that of the
+ * launch's completion is once all blocks have begun (conformance cases launch_event.*). */
 __attribute__((noinline)) static CUresult launch_with_events(const CUlaunchConfig *config, CUfunction f,
                                                              void **kernelParams, void **extra)
 {

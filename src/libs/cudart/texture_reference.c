@@ -32,15 +32,35 @@ _Static_assert(sizeof(struct textureReference) == 124, "as programs of CUDA 11 h
 /* Guards what is noted of a reference, and keeps its settings together. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* The reference that the program's variable stands for. */
+static cudaError_t registered(const void *variable, bool is_surface, struct mr_rt_reference **out)
+{
+    *out = mr_rt_reference(variable, is_surface);
+    if (*out)
+        return cudaSuccess;
+    return mr_rt_bad(is_surface ? cudaErrorInvalidSurface : cudaErrorInvalidTexture,
+                     "%p is no %s that this program has registered", variable, is_surface ? "surface" : "texture");
+}
+
+/* The variable itself is what a program binds. */
+static cudaError_t find(const void **place, const void *variable, bool is_surface)
+{
+    struct mr_rt_reference *reference;
+    if (!place)
+        return mr_rt_bad(cudaErrorInvalidValue, "the result's place is NULL");
+    cudaError_t status = registered(variable, is_surface, &reference);
+    if (status == cudaSuccess)
+        *place = variable;
+    return status;
+}
+
 /* The driver's reference, in the current context. */
 static cudaError_t texture(const struct textureReference *texref, struct mr_rt_reference **out, CUtexref *handle)
 {
     CUmodule module;
-    *out = mr_rt_reference(texref, false);
-    if (!*out)
-        return mr_rt_bad(cudaErrorInvalidTexture, "%p is no texture that this program has registered",
-                         (const void *)texref);
-    cudaError_t status = mr_rt_reference_module(texref, &module);
+    cudaError_t status = registered(texref, false, out);
+    if (status == cudaSuccess)
+        status = mr_rt_reference_module(texref, &module);
     if (status != cudaSuccess)
         return status;
     CUresult got = mr_driver.cuModuleGetTexRef(handle, module, (*out)->name);
@@ -236,10 +256,10 @@ cudaError_t mr_cudaUnbindTexture(const struct textureReference *texref)
 
 cudaError_t mr_cudaGetTextureAlignmentOffset(size_t *offset, const struct textureReference *texref)
 {
-    struct mr_rt_reference *reference = mr_rt_reference(texref, false);
-    if (!reference)
-        return mr_rt_bad(cudaErrorInvalidTexture, "%p is no texture that this program has registered",
-                         (const void *)texref);
+    struct mr_rt_reference *reference;
+    cudaError_t status = registered(texref, false, &reference);
+    if (status != cudaSuccess)
+        return status;
     if (!offset)
         return mr_rt_bad(cudaErrorInvalidValue, "the result's place is NULL");
     mr_rt_lock(&lock);
@@ -254,12 +274,7 @@ cudaError_t mr_cudaGetTextureAlignmentOffset(size_t *offset, const struct textur
 
 cudaError_t mr_cudaGetTextureReference(const struct textureReference **texref, const void *symbol)
 {
-    if (!texref)
-        return mr_rt_bad(cudaErrorInvalidValue, "the result's place is NULL");
-    if (!mr_rt_reference(symbol, false))
-        return mr_rt_bad(cudaErrorInvalidTexture, "%p is no texture that this program has registered", symbol);
-    *texref = symbol;
-    return cudaSuccess;
+    return find((const void **)texref, symbol, false);
 }
 
 cudaError_t mr_cudaBindSurfaceToArray(const struct surfaceReference *surfref, cudaArray_const_t array,
@@ -267,11 +282,10 @@ cudaError_t mr_cudaBindSurfaceToArray(const struct surfaceReference *surfref, cu
 {
     CUmodule module;
     CUsurfref handle;
-    const struct mr_rt_reference *reference = mr_rt_reference(surfref, true);
-    if (!reference)
-        return mr_rt_bad(cudaErrorInvalidSurface, "%p is no surface that this program has registered",
-                         (const void *)surfref);
-    cudaError_t status = compare((CUarray)(uintptr_t)array, desc);
+    struct mr_rt_reference *reference;
+    cudaError_t status = registered(surfref, true, &reference);
+    if (status == cudaSuccess)
+        status = compare((CUarray)(uintptr_t)array, desc);
     if (status == cudaSuccess)
         status = mr_rt_reference_module(surfref, &module);
     if (status != cudaSuccess)
@@ -284,10 +298,5 @@ cudaError_t mr_cudaBindSurfaceToArray(const struct surfaceReference *surfref, cu
 
 cudaError_t mr_cudaGetSurfaceReference(const struct surfaceReference **surfref, const void *symbol)
 {
-    if (!surfref)
-        return mr_rt_bad(cudaErrorInvalidValue, "the result's place is NULL");
-    if (!mr_rt_reference(symbol, true))
-        return mr_rt_bad(cudaErrorInvalidSurface, "%p is no surface that this program has registered", symbol);
-    *surfref = symbol;
-    return cudaSuccess;
+    return find((const void **)surfref, symbol, true);
 }

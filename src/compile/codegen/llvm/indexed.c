@@ -248,42 +248,26 @@ static void mend_move(LLVMBuilderRef builder, LLVMValueRef call)
 
 /* ---- all ---- */
 
-static void each(struct cg_unit *unit, bool (*is_meant)(LLVMValueRef value),
-                 void (*mend)(LLVMBuilderRef builder, LLVMValueRef value))
+static void each(struct cg_unit *unit, LLVMOpcode opcode, void (*mend)(LLVMBuilderRef builder, LLVMValueRef value))
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->context);
     for (LLVMValueRef function = LLVMGetFirstFunction(unit->module); function; function = LLVMGetNextFunction(function))
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
             for (LLVMValueRef i = LLVMGetFirstInstruction(block), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
-                if (is_meant(i))
+                if (is_instruction(i, opcode))
                     mend(builder, i);
             }
     LLVMDisposeBuilder(builder);
 }
 
-static bool is_test(LLVMValueRef value)
-{
-    return LLVMIsAICmpInst(value);
-}
-
-static bool is_first(LLVMValueRef value)
-{
-    return LLVMIsAExtractElementInst(value);
-}
-
-static bool is_call(LLVMValueRef value)
-{
-    return LLVMIsACallInst(value);
-}
-
 void cg_indexed_tests(struct cg_unit *unit)
 {
-    each(unit, is_test, mend_test);
-    each(unit, is_first, mend_first);
+    each(unit, LLVMICmp, mend_test);
+    each(unit, LLVMExtractElement, mend_first);
 }
 
 void cg_indexed_moves(struct cg_unit *unit)
 {
-    each(unit, is_call, mend_move);
+    each(unit, LLVMCall, mend_move);
 }
