@@ -200,10 +200,15 @@ CUresult mr_program_join(const struct mr_program_image *images, unsigned count, 
     CUresult status = texts && inputs ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     unsigned opened = 0;
     while (status == CUDA_SUCCESS && opened < count) {
+        int capability = options->capability;
         status = open_image(images[opened].data, images[opened].size, options, &texts[opened]);
         if (status != CUDA_SUCCESS)
             break;
         inputs[opened] = (struct mr_ptx_join_input){texts[opened].text, texts[opened].length};
+        if (mr_ptx_is_device_runtime_text(inputs[opened].text, inputs[opened].length)) {
+            inputs[opened] = (struct mr_ptx_join_input){mr_ptx_device_runtime, strlen(mr_ptx_device_runtime)};
+            options->capability = capability;
+        }
         opened++;
     }
     if (status == CUDA_SUCCESS) {

@@ -49,7 +49,9 @@ static const char *advice(const struct mr_ptx_diag *diag, const char *error, siz
     if (memmem(error, length, "MILLRACE_", 9))
         return "";
     if (memmem(error, length, "defined nowhere", 15))
-        return "; link it with what defines it";
+        return memmem(error, length, "GetParameterBuffer", 18) || memmem(error, length, "LaunchDevice", 12)
+                   ? "; kernels that launch kernels are not supported"
+                   : "; link it with what defines it";
     if (diag->unsupported && capability > 80)
         return "; with MILLRACE_COMPUTE_CAPABILITY=8.0 the device is one that does not have it, and the program may do "
                "without";

@@ -74,6 +74,13 @@ static void see_member(void *user, const char *name, size_t length)
     *found = *found || (length == sizeof own - 1 && memcmp(name, own, length) == 0);
 }
 
+/* No other code has functions whose names begin with cnp: NVIDIA's driver brings them. */
+bool mr_ptx_is_device_runtime_text(const char *text, size_t length)
+{
+    static const char own[] = "cnpSetLastError";
+    return memmem(text, length, own, sizeof own - 1);
+}
+
 bool mr_ptx_is_device_runtime(const void *data, size_t size)
 {
     bool found = false;

@@ -18,4 +18,8 @@ extern const char mr_ptx_device_runtime[];
 /* Whether the file is that archive. */
 bool mr_ptx_is_device_runtime(const void *data, size_t size);
 
+/* Whether the PTX is that archive's. It calls functions of NVIDIA's driver, which are not here. NVIDIA's nvcc -rdc=true
+ * puts it into programs for the newest devices. */
+bool mr_ptx_is_device_runtime_text(const char *text, size_t length);
+
 #endif

@@ -56,6 +56,45 @@ static void for_newer_devices(void **state)
     OK(cuLinkDestroy(link));
 }
 
+/* NVIDIA's nvcc -rdc=true puts its device runtime into programs, as PTX for newer devices. It calls functions that no
+ * driver but NVIDIA's has; what grids need of it is linked in its place, and is for this device. */
+static void nvidias_device_runtime(void **state)
+{
+    static const char user[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                               ".extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);\n"
+                               ".visible .entry k(.param .u64 out)\n{\n.param .b32 scope; .param .b64 handle;\n"
+                               ".reg .b64 %d<3>;\nst.param.b32 [scope], 1;\n"
+                               "call.uni (handle), cudaCGGetIntrinsicHandle, (scope);\n"
+                               "ld.param.b64 %d1, [handle];\nld.param.u64 %d2, [out];\nst.u64 [%d2], %d1;\nret;\n}\n";
+    static const char theirs[] = ".version 8.7\n.target sm_120\n.address_size 64\n"
+                                 ".extern .func (.param .b32 r) cnpSetLastError(.param .b32 a);\n"
+                                 ".visible .func (.param .b32 r) cudaSomething()\n{\n.param .b32 given, got;\n"
+                                 ".reg .b32 %r1;\nst.param.b32 [given], 1;\n"
+                                 "call.uni (got), cnpSetLastError, (given);\nld.param.b32 %r1, [got];\n"
+                                 "st.param.b32 [r], %r1;\nret;\n}\n";
+    struct newer runtime = newer_of(theirs);
+    CUlinkState link = make();
+    CUmodule module;
+    CUfunction kernel;
+    CUdeviceptr out;
+    uint64_t handle = 0;
+    void *image = NULL;
+    size_t size = 0;
+    (void)state;
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)user, sizeof user, NULL, 0, NULL, NULL));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, &runtime, sizeof runtime, NULL, 0, NULL, NULL));
+    OK(cuLinkComplete(link, &image, &size));
+    OK(cuModuleLoadData(&module, image));
+    OK(cuModuleGetFunction(&kernel, module, "k"));
+    OK(cuMemAlloc(&out, sizeof handle));
+    OK(cuLaunchCooperativeKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out}));
+    OK(cuMemcpyDtoH(&handle, out, sizeof handle));
+    assert_true(handle != 0);
+    OK(cuMemFree(out));
+    OK(cuModuleUnload(module));
+    OK(cuLinkDestroy(link));
+}
+
 /* The text need not end in NUL when its size is given. */
 static void sizes_count(void **state)
 {
@@ -187,9 +226,9 @@ static void logs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_IN_CONTEXT(one_input), TEST_IN_CONTEXT(for_newer_devices),     TEST_IN_CONTEXT(sizes_count),
-        TEST_IN_CONTEXT(a_file),    TEST_IN_CONTEXT(what_cannot_be_linked), TEST_IN_CONTEXT(several_inputs),
-        TEST_IN_CONTEXT(logs),
+        TEST_IN_CONTEXT(one_input), TEST_IN_CONTEXT(for_newer_devices),      TEST_IN_CONTEXT(sizes_count),
+        TEST_IN_CONTEXT(a_file),    TEST_IN_CONTEXT(what_cannot_be_linked),  TEST_IN_CONTEXT(several_inputs),
+        TEST_IN_CONTEXT(logs),      TEST_IN_CONTEXT(nvidias_device_runtime),
     };
     return cmocka_run_group_tests_name("cuLink", tests, NULL, NULL);
 }

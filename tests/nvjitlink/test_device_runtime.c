@@ -43,6 +43,14 @@ static const char caller[] =
     "add.u64 %d6, %d3, 4096;\nst.param.b64 [one], %d6;\nst.param.b64 [two], 0;\n"
     "call.uni (status), cudaCGGetRank, (one, two, handle);\nret;\n}\n";
 
+/* What NVIDIA's nvcc -rdc=true puts into a program, in short. */
+static const char theirs[] =
+    ".version 6.5\n.target sm_60\n.address_size 64\n"
+    ".extern .func (.param .b32 r) cnpSetLastError(.param .b32 a);\n"
+    ".visible .func (.param .b32 r) cudaCGSynchronize(.param .b64 a, .param .b32 b)\n{\n"
+    ".param .b32 given, got; .reg .b32 %r<2>;\nst.param.b32 [given], 1;\n"
+    "call.uni (got), cnpSetLastError, (given);\nld.param.b32 %r1, [got];\nst.param.b32 [r], %r1;\nret;\n}\n";
+
 static char *archive;
 static size_t archive_size;
 
@@ -118,15 +126,13 @@ static void run(const void *image)
     assert_int_equal(cuModuleUnload(module), CUDA_SUCCESS);
 }
 
-static void by_nvjitlink(void **state)
+static void link_it(nvJitLinkInputType type, const void *data, size_t data_size)
 {
-    (void)state;
     const char *options[] = {"-arch=sm_80"};
     nvJitLinkHandle link;
     size_t size = 0;
     assert_int_equal(nvJitLinkCreate(&link, 1, options), NVJITLINK_SUCCESS);
-    assert_int_equal(nvJitLinkAddData(link, NVJITLINK_INPUT_LIBRARY, archive, archive_size, "libcudadevrt.a"),
-                     NVJITLINK_SUCCESS);
+    assert_int_equal(nvJitLinkAddData(link, type, data, data_size, "libcudadevrt.a"), NVJITLINK_SUCCESS);
     assert_int_equal(nvJitLinkAddData(link, NVJITLINK_INPUT_PTX, caller, sizeof caller, "caller"), NVJITLINK_SUCCESS);
     assert_int_equal(nvJitLinkComplete(link), NVJITLINK_SUCCESS);
     assert_int_equal(nvJitLinkGetLinkedCubinSize(link, &size), NVJITLINK_SUCCESS);
@@ -135,6 +141,13 @@ static void by_nvjitlink(void **state)
     run(image);
     free(image);
     assert_int_equal(nvJitLinkDestroy(&link), NVJITLINK_SUCCESS);
+}
+
+static void by_nvjitlink(void **state)
+{
+    (void)state;
+    link_it(NVJITLINK_INPUT_LIBRARY, archive, archive_size);
+    link_it(NVJITLINK_INPUT_PTX, theirs, sizeof theirs);
 }
 
 static void by_driver(void **state)

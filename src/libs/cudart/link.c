@@ -62,16 +62,11 @@ static CUresult link_objects(void *const *objects, size_t count, char *errors, s
 
 CUresult mr_rt_link(void *const *objects, CUlibrary *out)
 {
-    char errors[1024] = "", others[1024] = "";
+    char errors[1024] = "";
     size_t count;
     if (!count_objects(objects, &count))
         return CUDA_ERROR_INVALID_IMAGE;
     CUresult status = link_objects(objects, count, errors, sizeof errors, out);
-    /* The last of several is the device runtime, which nvcc always adds. Newer devices take its PTX, but what that
-     * calls is not there. */
-    if (status != CUDA_SUCCESS && status != CUDA_ERROR_NO_BINARY_FOR_GPU && count > 1 &&
-        link_objects(objects, count - 1, others, sizeof others, out) == CUDA_SUCCESS)
-        status = CUDA_SUCCESS;
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_NO_BINARY_FOR_GPU)
         mr_log(MR_LOG_WARN, "libcudart: the device code of the program's objects can't be linked: %s", errors);
     return status;

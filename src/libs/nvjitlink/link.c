@@ -101,7 +101,9 @@ static nvJitLinkResult add_image(struct nvJitLink *link, const void *data, size_
         link->failed = true;
         return mr_link_refuse(link, NVJITLINK_ERROR_INVALID_INPUT, "this input is damaged:", name);
     }
-    nvJitLinkResult status = add_text(link, ptx.text, ptx.length, name);
+    nvJitLinkResult status = mr_ptx_is_device_runtime_text(ptx.text, ptx.length)
+                                 ? add_text(link, mr_ptx_device_runtime, strlen(mr_ptx_device_runtime), name)
+                                 : add_text(link, ptx.text, ptx.length, name);
     mr_ptx_text_free(&ptx);
     return status;
 }
