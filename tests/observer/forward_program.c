@@ -127,6 +127,45 @@ static void kernels(void)
     launch(mended ? "_Z4readPiPKi" : "plain", two, mended ? c : a + 128, a);
 }
 
+/* The driver waits for the context's work before it unloads a module. The next module's variable has the same place. */
+static void reload(bool library)
+{
+    static const char variable[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                                   ".visible .global .align 256 .b8 table[65536];\n";
+    for (int i = 0; i < 2; i++) {
+        CUmodule module;
+        CUlibrary all;
+        CUdeviceptr table;
+        CUstream stream = i ? two : one;
+        size_t size = 0;
+        if (library)
+            CHECK(cuLibraryLoadData(&all, variable, NULL, NULL, 0, NULL, NULL, 0));
+        else
+            CHECK(cuModuleLoadData(&module, variable));
+        if (library)
+            CHECK(cuLibraryGetGlobal(&table, &size, all, "table"));
+        else
+            CHECK(cuModuleGetGlobal_v2(&table, i ? &size : NULL, module, "table"));
+        CHECK(cuMemsetD8Async(table, 1, BYTES, stream));
+        if (mended)
+            launch("plain", stream, table, 0);
+        if (library)
+            CHECK(cuLibraryUnload(all));
+        else
+            CHECK(cuModuleUnload(module));
+    }
+}
+
+static void module_again(void)
+{
+    reload(false);
+}
+
+static void library_again(void)
+{
+    reload(true);
+}
+
 /* A kernel of a library, and parameters in a buffer. `early`: a thread without a context asks for the kernel. */
 static void launch_of_library(bool early)
 {
@@ -325,6 +364,8 @@ int main(int argc, char **argv)
                     {"kernels", kernels},
                     {"library", library},
                     {"library_early", library_early},
+                    {"module_again", module_again},
+                    {"library_again", library_again},
                     {"certain", certain},
                     {"host_function", host_function},
                     {"callback", callback},

@@ -34,6 +34,8 @@ CASES = {
     "kernels": [("race", "note", 65536, MAY_WRITE, MAY_READ)],
     "library": [("race", "note", 64, "writes", MAY_READ)],
     "library_early": [("race", "note", 64, "writes", MAY_READ)],
+    "module_again": [],
+    "library_again": [],
     "certain": [("race", "error", 64, READS, "writes"), ("race", "note", 64, READS, MAY_WRITE)],
     "host_function": [("race", "error", 64, READS, "writes")],
     "callback": [("race", "error", 64, READS, "writes")],
@@ -51,6 +53,7 @@ FOUND = {
     "partial_overlap": {("race", "note")},
     "write_value": {("race", "note")},
     "two_devices": {("race", "note")},
+    "module_unloaded": {("early-free", "note")},
 }
 FOUND_MENDED = {"partial_overlap": {("race", "note")}}
 

@@ -88,6 +88,7 @@ static const struct mr_observed_driver driver = {.version = MR_OBSERVER_VERSION,
                                                  .function = find_function,
                                                  .memory = memory_at,
                                                  .array = no_array,
+                                                 .parts = mr_forward_parts,
                                                  .kind = kind_at,
                                                  .stream = stream_number,
                                                  .ran_later = true};
@@ -177,6 +178,7 @@ void mr_forward_enter(struct mr_observed_call *call, const void *site)
     call->context = context;
     call->number = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
     mr_observer.enter(call);
+    mr_forward_modules_enter(call);
     mr_forward_works_enter(call);
 }
 
@@ -184,6 +186,7 @@ void mr_forward_leave(struct mr_observed_call *call, CUresult status)
 {
     if (!call->context) /* the call may have made one current */
         mr_forward_driver.context_current(&call->context);
+    mr_forward_modules_leave(call, status);
     mr_forward_works_leave(call, status);
     mr_observer.leave(call, status);
     mr_observe_depth--;

@@ -91,6 +91,15 @@ const char *mr_forward_function_name(CUfunction function) MR_HIDDEN;
 void mr_forward_function_boxes(CUfunction function, void **params, void **extra,
                                struct mr_forward_boxes *boxes) MR_HIDDEN;
 
+/* ---- modules (modules.c) ---- */
+
+/* Behind the observer's `enter`: it asks for the parts of what the call unloads. Ahead of its `leave`. */
+void mr_forward_modules_enter(const struct mr_observed_call *call) MR_HIDDEN;
+void mr_forward_modules_leave(const struct mr_observed_call *call, CUresult status) MR_HIDDEN;
+
+/* The observer's question `parts`: of the variables, those that the program has asked for. */
+size_t mr_forward_parts(uint64_t handle, bool library, struct mr_observed_part *parts, size_t room) MR_HIDDEN;
+
 /* ---- host functions (host_function.c) ---- */
 
 struct mr_forward_host_function;
