@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensor maps that kernels change. Memory that holds no map stays as it is. If a change leaves no valid map, the next
- * copy that uses it says so. */
+/* Tensor maps that kernels change, or make: 128 bytes of zeros become a map with their first change, as compilers make
+ * maps in kernels (Triton's make_tensor_descriptor). Other memory that holds no map stays as it is. If a change leaves
+ * no valid map, the next copy that uses it says so. */
 #include "kernel/executor.h"
 
 #include <string.h>
@@ -56,15 +57,30 @@ static void change(struct mr_tensor_map *map, uint32_t field, uint32_t dimension
     }
 }
 
+/* Whether a map is there, or can begin there. Zeros are what a map of one element has on hardware, which stores sizes,
+ * boxes, steps and the rank less one. */
+static bool begin(struct mr_tensor_map *map, const unsigned char *place)
+{
+    static const unsigned char zeros[sizeof(CUtensorMap)];
+    memcpy(map, place, sizeof *map);
+    if (map->mark == MR_TENSOR_MAP_MARK)
+        return true;
+    if (memcmp(place, zeros, sizeof zeros) != 0)
+        return false;
+    *map =
+        (struct mr_tensor_map){.mark = MR_TENSOR_MAP_MARK, .rank = 1, .box = {1, 1, 1, 1, 1}, .step = {1, 1, 1, 1, 1}};
+    return true;
+}
+
 void mr_change_map(struct mr_block *block, uint32_t mask, uint32_t field, uint32_t dimension, uint32_t line,
                    const uint64_t *map, const uint64_t *value)
 {
     (void)block, (void)line;
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
-        struct mr_tensor_map *place = (struct mr_tensor_map *)(uintptr_t)map[lane], changed;
-        memcpy(&changed, place, sizeof changed);
-        if (changed.mark != MR_TENSOR_MAP_MARK)
+        unsigned char *place = (unsigned char *)(uintptr_t)map[lane];
+        struct mr_tensor_map changed;
+        if (!begin(&changed, place))
             continue;
         change(&changed, field, dimension, value[lane]);
         memcpy(place, &changed, sizeof changed);

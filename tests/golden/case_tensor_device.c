@@ -165,6 +165,15 @@ struct change {
 #define IN_SHARED(field, type, value) \
     "@%p1 tensormap.replace.tile." field ".shared::cta.b1024." type " [%s], " value ";"
 #define AFTER " bar.sync 0; " COPY
+/* A map made of zeros: each thread stores a word of them in place of the host's map. */
+#define ZEROS "mov.u32 %r2, 0; st.shared.b32 [%r3], %r2; bar.sync 0; "
+#define MADE_ADDRESS IN_SHARED("global_address", "b64", "%rd3")
+#define MADE_RANK IN_SHARED("rank", "b32", "1")
+#define MADE_BOX IN_SHARED("box_dim", "b32", "0, 16") IN_SHARED("box_dim", "b32", "1, 8")
+#define MADE_DIM IN_SHARED("global_dim", "b32", "0, 64") IN_SHARED("global_dim", "b32", "1, 60")
+#define MADE_STRIDE IN_SHARED("global_stride", "b64", "0, 128")
+#define MADE_STEP IN_SHARED("element_stride", "b32", "0, 1") IN_SHARED("element_stride", "b32", "1, 1")
+#define MADE_TYPE IN_SHARED("elemtype", "b32", "1")
 #define PLANE_OF(...) PLANE, __VA_ARGS__
 
 static const struct change changes[] = {
@@ -238,6 +247,31 @@ static const struct change changes[] = {
     {"tensor.change_fill",
      IN_SHARED("fill_mode", "b32", "1") " @%p1 tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%s], 6;" AFTER,
      {PLANE_OF(.type = CU_TENSOR_MAP_DATA_TYPE_FLOAT16, .fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)}},
+    {"tensor.made",
+     ZEROS MADE_ADDRESS MADE_RANK MADE_BOX MADE_DIM MADE_STRIDE MADE_STEP MADE_TYPE AFTER,
+     {PLANE},
+     .moved = 256},
+    {"tensor.made_backwards",
+     ZEROS MADE_TYPE MADE_STEP MADE_STRIDE MADE_DIM MADE_BOX MADE_RANK MADE_ADDRESS AFTER,
+     {PLANE}},
+    {"tensor.made_without_rank",
+     ZEROS MADE_ADDRESS MADE_BOX MADE_DIM MADE_STRIDE MADE_STEP MADE_TYPE AFTER,
+     {PLANE_OF(.rank = 1)}},
+    {"tensor.made_without_step", ZEROS MADE_ADDRESS MADE_RANK MADE_BOX MADE_DIM MADE_STRIDE MADE_TYPE AFTER, {PLANE}},
+    {"tensor.made_without_type",
+     ZEROS MADE_ADDRESS MADE_RANK MADE_BOX MADE_DIM MADE_STRIDE MADE_STEP AFTER,
+     {PLANE_OF(.type = CU_TENSOR_MAP_DATA_TYPE_UINT8)}},
+    {"tensor.made_without_box_1",
+     ZEROS MADE_ADDRESS MADE_RANK IN_SHARED("box_dim", "b32", "0, 16") MADE_DIM MADE_STRIDE MADE_STEP MADE_TYPE AFTER,
+     {PLANE_OF(.box = {16, 1})}},
+    {"tensor.made_without_dim_1",
+     ZEROS MADE_ADDRESS MADE_RANK MADE_BOX IN_SHARED("global_dim", "b32", "0, 64")
+         MADE_STRIDE MADE_STEP MADE_TYPE AFTER,
+     {PLANE_OF(.dim = {64, 1})}},
+    {"tensor.made_of_ones",
+     "mov.u32 %r2, 0x01010101; st.shared.b32 [%r3], %r2; bar.sync 0; " MADE_ADDRESS MADE_RANK MADE_BOX MADE_DIM
+         MADE_STRIDE MADE_STEP MADE_TYPE AFTER,
+     {PLANE}},
     {"tensor.change_in_global",
      COPY
      " fence.proxy.tensormap::generic.acquire.gpu [%g], 128; bar.sync 0; @%p1 tensormap.replace.tile.box_dim.global.b1024.b32 [%g], 1, 4;",

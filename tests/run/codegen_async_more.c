@@ -183,6 +183,16 @@ static void maps(void **unused)
         map.interleave = CU_TENSOR_MAP_INTERLEAVE_32B;
         memcpy(&got, out, sizeof got);
         assert_memory_equal(&got, &map, sizeof map);
+        memset(in, 0, 128); /* become a map: of one element, before the changes */
+        memcpy(map.box, (uint16_t[]){1, 3, 1, 1, 1}, sizeof map.box);
+        memcpy(map.step, (uint8_t[]){2, 1, 1, 1, 1}, sizeof map.step);
+        assert_int_equal(launch(rig, 1, 32, 9), CUDA_SUCCESS);
+        memcpy(&got, out, sizeof got);
+        assert_memory_equal(&got, &map, sizeof map);
+        ((unsigned char *)in)[127] = 1; /* neither a map nor zeros */
+        memcpy(noise, in, sizeof noise);
+        assert_int_equal(launch(rig, 1, 32, 9), CUDA_SUCCESS);
+        assert_memory_equal(out, noise, sizeof noise);
     }
     rig_close(rig);
 }
