@@ -104,6 +104,16 @@ class Report(unittest.TestCase):
         self.assertEqual(freed["title"], "the fill by cuMemsetD8Async writes what cuMemFree has freed")
         self.assertEqual(report["processes"][0]["operations"], 7)
 
+    def test_several_allocations(self):
+        self.stacks()
+        (path,) = self.folder.glob("*.results.json")
+        written = json.loads(path.read_text())
+        (race,) = (finding for finding in written["findings"] if finding["bytes"] == 16)
+        for size, where in ((48, "from offset 16 of the allocation on"), (49, "in several allocations, in the first one from offset 16 on")):
+            race["bytes"] = size
+            path.write_text(json.dumps(written))
+            self.assertIn(f"  bytes: {size}, {where}\n", self.report("text"))
+
     def test_versions_of_a_kernel(self):
         """Numba gives each kernel's name tags that tell versions apart."""
         self.stacks()

@@ -95,6 +95,13 @@ static void write_side(FILE *out, const struct report_side *side, size_t number,
     write_stack(out, &side->stack, style, in);
 }
 
+/* A kernel's line touches more than there is of the allocation in which it was seen first. */
+static bool in_several(const struct report_finding *finding)
+{
+    uint64_t offset = finding->first - finding->allocation.first;
+    return offset < finding->allocation.size && finding->bytes > finding->allocation.size - offset;
+}
+
 static void write_memory(FILE *out, const struct report_finding *finding, const struct report_style *style,
                          const struct ink *in)
 {
@@ -105,6 +112,9 @@ static void write_memory(FILE *out, const struct report_finding *finding, const 
             fputc('\n', out);
         else if (!allocation->known)
             fprintf(out, ", from 0x%" PRIx64 " on\n", finding->first);
+        else if (in_several(finding))
+            fprintf(out, ", in several allocations, in the first one from offset %" PRIu64 " on\n",
+                    finding->first - allocation->first);
         else if (finding->first >= allocation->first)
             fprintf(out, ", from offset %" PRIu64 " of the allocation on\n", finding->first - allocation->first);
         else
