@@ -68,6 +68,10 @@ bool mr_ptx_assembler_option_is_verbose(const char *option);
 /* The word for -G: variables and their types, too. */
 #define MR_PTX_VARIABLES_WORD "-Xclang=-debug-info-kind=constructor"
 
+/* The word by which clang does not take for granted that what is passed to a function has a value. In warps one lane
+ * often sets a variable that all then hand to a shuffle. */
+#define MR_PTX_UNDEFINED_WORD "-Xclang=-no-enable-noundef-analysis"
+
 /* Adds the macro by which the device headers know that subnormal floats count as 0, if clang's words for a kernel say
  * so; the last word about it counts. */
 void mr_ptx_arch_flush_words(struct mr_words *words);

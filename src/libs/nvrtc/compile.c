@@ -167,6 +167,7 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         mr_words_add(words, fixed[i], "");
     mr_words_add(words, "-std=", options->standard);
     mr_ptx_arch_clang_words(options->capability, options->suffix, words);
+    mr_words_add(words, MR_PTX_UNDEFINED_WORD, "");
     add_system_words(program, device, words);
     struct mr_text path = {.data = NULL};
     mr_text_format(&path, "%s/millrace_device.h", device);
