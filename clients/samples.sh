@@ -32,7 +32,6 @@ for lists in "$samples"/Samples/*/*/CMakeLists.txt; do
     [ -z "$word" ] || { skip "$name" "it needs graphics ($word)"; continue; }
     word=$(wants 'npp[a-z]*|nvjpeg|cudla|nvsci[a-z]*|nvmedia|libnvvm|nvgraph|FreeImage' "$lists")
     [ -z "$word" ] || { skip "$name" "it needs $word"; continue; }
-    case $name in cdp*) skip "$name" "its kernels launch kernels"; continue ;; esac
     made=$work/$name
     rm -rf "$made"
     check "$name: build" sh -c 'cmake -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_COMPILER="$3" && cmake --build "$2" -j 2' - \

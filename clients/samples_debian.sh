@@ -78,7 +78,7 @@ for makefile in "$tree"/Samples/*/*/Makefile; do
     if [ $# -gt 0 ]; then
         case " $* " in *" $name "*) ;; *) continue ;; esac
     fi
-    case $name in cdp*) skip "$name" "its kernels launch kernels"; continue ;; EGL* | *D3D* | NV12*) continue ;; esac
+    case $name in EGL* | *D3D* | NV12*) continue ;; esac
     if grep -qE 'findgllib|findgl|findvulkan|findegl|findgles|FreeImage|nppi|-lnpp|nvjpeg|cudla|nvsci|nvmedia' "$makefile"; then
         continue
     fi

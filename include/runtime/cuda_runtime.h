@@ -267,7 +267,7 @@ template <class T> static inline cudaError_t cudaLibraryGetManaged(T **dptr, siz
 }
 
 #include "cuda_occupancy_templates.h"
-#ifdef __CUDA__
+#if defined(__CUDA__) && __has_include("cuda_device_launches.h")
 #include "cuda_device_launches.h"
 #endif
 

@@ -28,7 +28,7 @@
 #define MR_LANE_STACK \
     8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's \
              limit comes on top */
-#define MR_ABI_VERSION 22   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 23   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to
  * notice soon that a context has failed. */
@@ -42,6 +42,14 @@ struct mr_block;
 struct mr_grid_workspace {
     uint32_t size;                      /* of this record */
     uint32_t barrier;
+};
+
+/* What a kernel writes down to launch another, of the same module; the parameters follow, laid out as in the kernel's
+ * declaration. cuda_device_launches.h and ptx/device_runtime.c have the same layout. */
+struct mr_launch_record {
+    uint64_t kernel;                    /* the address of the kernel, as code has it */
+    uint32_t grid[3], block[3], shared; /* shared: bytes of dynamic shared memory */
+    uint32_t unused[7];
 };
 
 /* What a texture or surface instruction wants, in one number: see MR_IMAGE_FIELDS. */
@@ -196,6 +204,10 @@ struct mr_runtime {
                         const char *function, uint32_t thread) __attribute__((noreturn));
     /* cudaGraphSetConditional for each active lane; a fault if the handle does not belong to a graph that runs. */
     void (*set_conditional)(struct mr_block *block, uint32_t mask, const uint64_t *handle, const uint32_t *value);
+    /* __millrace_launch for each active lane: record[l] is the address of a struct mr_launch_record, stream[l] the
+     * stream's handle inside kernels; result[l] is a cudaError_t. */
+    void (*launch)(struct mr_block *block, uint32_t mask, const uint64_t *record, const uint64_t *stream,
+                   uint32_t *result);
     /* Nanoseconds of the global timer, and a cycle-like counter. */
     uint64_t (*global_timer)(void);
     uint64_t (*clock64)(void);
@@ -384,6 +396,7 @@ enum {
     MR_CODE_PAIRS = 1u << 7, /* runs two warps as one */
     MR_CODE_ALIGNED = 1u << 8, /* parameters or shared variables ask for more than 16 and 256 bytes: they begin at
                                   multiples of 128 and 1024 then */
+    MR_CODE_LAUNCHES = 1u << 9, /* may launch kernels */
 };
 
 typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);

@@ -151,8 +151,13 @@ static void check_call(struct check *check)
     static const struct {
         const char *name;
         uint32_t params, returns;
-    } services[] = {{"vprintf", 2, 1}, {"malloc", 1, 1},       {"__cuda_syscall_aligned_malloc", 2, 1},
-                    {"free", 1, 0},    {"__assertfail", 5, 0}, {"cudaGraphSetConditional", 2, 0}};
+    } services[] = {{"vprintf", 2, 1},
+                    {"malloc", 1, 1},
+                    {"__cuda_syscall_aligned_malloc", 2, 1},
+                    {"free", 1, 0},
+                    {"__assertfail", 5, 0},
+                    {"cudaGraphSetConditional", 2, 0},
+                    {"__millrace_launch", 2, 1}};
     if (!callee || callee->has_body || check->func->module->is_partial)
         return;
     for (unsigned i = 0; i < sizeof services / sizeof *services; i++)

@@ -129,6 +129,9 @@ const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t
 size_t mr_program_find_entry(const struct mr_program *program, const char *name);
 size_t mr_program_find_variable(const struct mr_program *program, const char *name);
 
+/* The index of the entry whose address, as kernels have it, is that number; or (size_t)-1. */
+size_t mr_program_entry_of(const struct mr_program *program, uint64_t address);
+
 /* Set once, before any program is loaded, where code shall make notes of what it touches (abi/note.h): gives a place in
  * a kernel the number that observers know it by. `file` may be NULL. NULL: code makes no notes. */
 extern uint32_t (*mr_program_place)(const char *kernel, const char *file, uint32_t line, uint32_t ptx_line);

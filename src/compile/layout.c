@@ -38,7 +38,8 @@ static bool has_symbol(const struct mr_ptx_var *var)
     return var->space == MR_PTX_SPACE_GLOBAL || var->space == MR_PTX_SPACE_CONST;
 }
 
-/* What numbering has to do with a function, so that the many functions with nothing to number are read once. */
+/* What numbering has to do with a function, so that the many functions with nothing to number are read once. Kernels
+ * are numbered if their addresses are taken. */
 enum { HAS_CODE = 1, HAS_VARIABLES = 2, IS_ALIAS = 4, IS_KERNEL = 8 };
 
 static uint8_t survey_function(const struct mr_ptx_function *func, uint32_t *variables)
@@ -47,7 +48,8 @@ static uint8_t survey_function(const struct mr_ptx_function *func, uint32_t *var
     for (uint32_t i = 0; i < func->var_count; i++)
         *variables += has_symbol(func->vars[i]);
     bool kernel = func->has_body && func->is_entry;
-    return (uint8_t)((*variables > before ? HAS_VARIABLES : 0) | (func->has_body && !func->is_entry ? HAS_CODE : 0) |
+    return (uint8_t)((*variables > before ? HAS_VARIABLES : 0) |
+                     (func->has_body && (!func->is_entry || func->address_taken) ? HAS_CODE : 0) |
                      (func->alias_of && (!func->has_body || func->is_entry) ? IS_ALIAS : 0) | (kernel ? IS_KERNEL : 0));
 }
 

@@ -56,6 +56,14 @@ size_t mr_program_find_entry(const struct mr_program *program, const char *name)
     return find(program->entry_names, program->entry_count, name);
 }
 
+size_t mr_program_entry_of(const struct mr_program *program, uint64_t address)
+{
+    uint64_t symbol = address - MR_FUNCTION_TAG;
+    if (symbol >= program->symbol_count || program->symbols[symbol].what != MR_SYMBOL_FUNCTION)
+        return (size_t)-1;
+    return mr_program_find_entry(program, program->symbols[symbol].name);
+}
+
 size_t mr_program_find_variable(const struct mr_program *program, const char *name)
 {
     return find(program->variable_names, program->variable_count, name);

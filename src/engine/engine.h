@@ -113,6 +113,7 @@ struct mr_job {
                                              lock held */
     struct mr_launch *launch; /* NULL for a copy or fill */
     const struct mr_command *command; /* the copy or fill */
+    struct mr_offspring *offspring; /* what the launch's kernel has launched, while that runs; else NULL */
     struct mr_told *told; /* what an observer is told of it, as long as it runs; else NULL */
     struct mr_grid_workspace workspace; /* of a cooperative launch */
     uint64_t key, total, grain; /* grain: blocks per claim, a starting value; see job.c */

@@ -17,6 +17,9 @@
  * A cooperative launch's blocks all have to be under way together: each thread inside takes them one by one, as many as
  * wait for each other (kernel/together.c).
  *
+ * Launches that a kernel has made run when its own blocks have ended, one after the other, in the same job
+ * (kernel/launched.h).
+ *
  * Long copies and fills are shared out in the same way: a job without a launch, whose blocks are pieces of the run of
  * bytes. */
 #include "base/alloc.h"
@@ -28,6 +31,7 @@
 #include "engine/workers.h"
 #include "kernel/fault.h"
 #include "kernel/launch.h"
+#include "kernel/launched.h"
 
 #define SHARE_NS 20000u
 #define CHUNK_NS 40000u
@@ -465,7 +469,8 @@ static bool run_alone(struct mr_job *job, uint64_t about, struct mr_runner *self
     return true;
 }
 
-bool mr_job_run(struct mr_job *job, struct mr_launch *launch, uint64_t key, CUresult *status)
+/* mr_job_run, but for what the launch's kernel launches. */
+static bool run_grid(struct mr_job *job, struct mr_launch *launch, uint64_t key, CUresult *status)
 {
     uint64_t total = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     struct mr_runner *self = mr_runner_self();
@@ -492,6 +497,76 @@ bool mr_job_run(struct mr_job *job, struct mr_launch *launch, uint64_t key, CUre
     return run_open(job, launch->cooperative || (!small && (waits || mr_engine.base > 1)), self, status);
 }
 
+/* What the kernel of a launch has launched. `launch` runs, or is NULL; `list` is still to come. */
+struct mr_offspring {
+    const struct mr_launch *root;
+    struct mr_launch *launch;
+    struct mr_launched *list;
+    uint64_t key;
+};
+
+/* Runs launches one after the other. What the one that has ended has launched comes first. As mr_job_run. */
+static bool run_offspring(struct mr_job *job, CUresult *status)
+{
+    struct mr_offspring *offspring = job->offspring;
+    for (;;) {
+        if (offspring->launch) {
+            mr_launched_before(mr_launched_take(offspring->launch), &offspring->list);
+            mr_tell_launch(job->told, offspring->launch);
+            mr_launch_free(offspring->launch);
+            offspring->launch = NULL;
+        }
+        if (!offspring->list || *status != CUDA_SUCCESS)
+            break;
+        *status = mr_launched_begin(&offspring->list, offspring->root, &offspring->launch);
+        if (*status == CUDA_SUCCESS && !run_grid(job, offspring->launch, offspring->key, status))
+            return false;
+    }
+    mr_launched_free(offspring->list);
+    mr_free(offspring);
+    job->offspring = NULL;
+    return true;
+}
+
+/* The blocks of a launch have ended, and it may have launched others. As mr_job_run. An observer learns first what the
+ * launch itself has touched. */
+static bool begin_offspring(struct mr_job *job, struct mr_launch *launch, uint64_t key, CUresult *status)
+{
+    struct mr_launched *list = mr_launched_take(launch);
+    if (!list)
+        return true;
+    mr_tell_launch(job->told, launch);
+    job->offspring = mr_calloc(1, sizeof *job->offspring);
+    if (job->offspring) {
+        *job->offspring = (struct mr_offspring){.root = launch, .list = list, .key = key};
+        return run_offspring(job, status);
+    }
+    mr_launched_free(list);
+    *status = CUDA_ERROR_OUT_OF_MEMORY;
+    return true;
+}
+
+bool mr_job_run(struct mr_job *job, struct mr_launch *launch, uint64_t key, CUresult *status)
+{
+    return run_grid(job, launch, key, status) && (__builtin_expect(!(launch->code->flags & MR_CODE_LAUNCHES), 1) ||
+                                                  begin_offspring(job, launch, key, status));
+}
+
+/* The last thread has left: the launch has ended, unless kernels have launched more. */
+static void end_job(struct mr_job *job)
+{
+    CUresult status = (CUresult)atomic_load(&job->status);
+    bool ended = true;
+    if (job->offspring)
+        ended = run_offspring(job, &status);
+    else if (job->launch && (job->launch->code->flags & MR_CODE_LAUNCHES))
+        ended = begin_offspring(job, job->launch, job->key, &status);
+    if (!ended)
+        return;
+    atomic_store(&job->status, (int)status);
+    job->resume(job);
+}
+
 bool mr_job_run_pieces(struct mr_job *job, const struct mr_command *command, uint64_t pieces, uint64_t key,
                        CUresult *status)
 {
@@ -507,7 +582,7 @@ void mr_job_work(struct mr_job *job, struct mr_runner *self)
 {
     MR_MAY_WAIT();
     if (run_share(job, self) && leave(job))
-        job->resume(job);
+        end_job(job);
 }
 
 void mr_job_offer(struct mr_job *job, struct mr_task *task)

@@ -358,7 +358,9 @@ static bool make_needs(struct mr_plan *plan, uint32_t at, const struct mr_work *
         needs->launch = mr_launch_copy(work->kernel.launch);
         if (needs->launch)
             needs->launch->cooperative = is_cooperative(work);
-        if (needs->launch && (needs->launch->cooperative || blocks_of(needs->launch) > 1) &&
+        if (needs->launch &&
+            (needs->launch->cooperative || blocks_of(needs->launch) > 1 ||
+             (needs->launch->code->flags & MR_CODE_LAUNCHES)) &&
             !(needs->shared = shared_of(plan, at)))
             break;
         return needs->launch != NULL;

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "kernel/heap.h"
 #include "kernel/image.h"
+#include "kernel/launched.h"
 #include "kernel/notes.h"
 #include "kernel/progress.h"
 #include "kernel/scan.h"
@@ -194,6 +195,7 @@ const struct mr_runtime mr_runtime_table = {
     .release = release,
     .assert_fail = assert_fail,
     .set_conditional = set_conditional,
+    .launch = mr_launched_note,
     .global_timer = mr_clock_ns,
     .clock64 = cycles,
     .nanosleep = sleep_ns,

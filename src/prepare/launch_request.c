@@ -128,14 +128,7 @@ static CUresult prepare(const struct mr_launch_request *request, struct mr_funct
     status = mr_program_code(launch->module->program, function->entry, request->block, &launch->code);
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return refuse(info, status, "no machine code could be made: status %d", (int)status);
-    launch->symbols = launch->module->symbols;
-    for (int i = 0; i < 3; i++) {
-        launch->grid[i] = request->grid[i];
-        launch->block[i] = request->block[i];
-    }
-    launch->dynamic_shared = request->shared;
-    launch->dynamic_offset = (uint32_t)info->dynamic_offset;
-    launch->shared_size = (uint32_t)(request->shared ? info->dynamic_offset + request->shared : info->static_shared);
+    mr_launch_set_shape(launch, info, request->grid, request->block, request->shared);
     return CUDA_SUCCESS;
 }
 

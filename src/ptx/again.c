@@ -4,6 +4,15 @@
 
 #include <string.h>
 
+bool mr_again_is_hopeless(const char *messages)
+{
+    static const char fatal[] = "fatal error: ", many[] = "too many errors emitted";
+    for (const char *at = messages; (at = strstr(at, fatal)); at += sizeof fatal - 1)
+        if (strncmp(at + sizeof fatal - 1, many, sizeof many - 1) != 0)
+            return true;
+    return false;
+}
+
 /* Macros of the preprocessor, and files before the source: as one word, or with the value in the next. */
 static bool is_spent(const char *word, bool *with_next)
 {

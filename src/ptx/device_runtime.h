@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * NVIDIA's libcudadevrt.a, which programs hand to a device linker when their kernels synchronise a whole grid (Numba
- * does). It holds machine code, so in its place these functions of it are linked, as PTX: cudaCGGetIntrinsicHandle,
- * cudaCGSynchronize, cudaCGSynchronizeGrid, cudaCGGetSize and cudaCGGetRank. Its other functions launch kernels from
- * kernels, which is not supported: what calls them finds no definition.
+ * NVIDIA's libcudadevrt.a, which programs hand to a device linker when their kernels launch others or synchronise a
+ * whole grid. It holds machine code, and PTX that calls functions of NVIDIA's driver, so in its place PTX is linked
+ * that device_runtime.cu becomes: the functions cudaCG… for grids, and __cudaCDP2…, by which NVIDIA's compilers call
+ * the runtime API in kernels. Its other functions are not there: what calls them finds no definition.
  */
 #ifndef MR_PTX_DEVICE_RUNTIME_H
 #define MR_PTX_DEVICE_RUNTIME_H

@@ -33,7 +33,8 @@ struct statement {
     uint8_t linkage;
     bool is_function, is_entry, has_body, is_shared;
     bool tuned;              /* a kernel that says how many registers or threads it has */
-    bool dropped, declared;  /* left out; written as a declaration */
+    bool dropped, declared;  /* left out; written as a declaration: */
+    const struct statement *declares; /* of that kernel, or NULL: of itself */
     bool renamed;
     bool is_file, is_section;
     uint32_t file; /* the number of a file */
@@ -268,8 +269,7 @@ static struct statement *find_winner(struct join *join, const struct statement *
 }
 
 /* clang's list of what a source's host half uses and others define. It keeps members of archives in a link; here every
- * member is in it, and what is missing is known by its declaration. The list would need kernels to be declared, which
- * PTX can't. */
+ * member is in it, and what is missing is known by its declaration. */
 static bool is_host_list(const struct statement *statement)
 {
     static const char name[] = "__clang_gpu_used_external";
@@ -293,11 +293,9 @@ static void settle(struct join *join, struct statement *statement)
     const struct statement *winner = find_winner(join, statement);
     if (!winner || winner->input == statement->input)
         return;
-    if (statement->is_entry ||
-        (winner->is_entry && !statement->has_body)) /* a kernel that is declared alone comes as a function of clang's */
-        statement->dropped = true;
-    else
-        statement->declared = true;
+    statement->declared = true;
+    if (winner->is_entry) /* a kernel that is declared alone comes as a function of clang's */
+        statement->declares = winner;
 }
 
 /* --- The text ------------------------------------------------------------------ */
@@ -422,8 +420,9 @@ static void put_input(struct join *join, uint32_t input)
         if (statement->input != input || statement->dropped || statement->is_file || (statement->is_section && !traced))
             continue;
         if (statement->declared) {
+            const struct statement *of = statement->declares ? statement->declares : statement;
             put(join, ".extern", 7);
-            put_part(join, form, statement->rest, statement->head_end);
+            put_part(join, form, of->rest, of->head_end);
             put(join, ";\n", 2);
         } else if (join->registers && statement->is_entry && statement->has_body && !statement->tuned) {
             char directive[32];

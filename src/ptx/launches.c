@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD "launches from kernels are not supported"
+#include "ptx/places.h"
+
+#define NOT_RELOCATABLE "a launch from a kernel needs relocatable device code: compile with -rdc=true"
+#define NOT_NAMED "a launch from a kernel has to name a kernel, with template arguments that can be found from the call"
 
 /* The toolkit's functions that kernels may call, by the names behind `cuda`. */
 static const char *const device_runtime[] = {
@@ -43,19 +46,6 @@ static const char *const device_runtime[] = {
     "StreamDestroy",
     "StreamWaitEvent",
 };
-
-/* The text without colours. */
-static void add_plain(const char *text, struct mr_text *out)
-{
-    while (*text) {
-        size_t length = strcspn(text, "\033");
-        mr_text_add(out, text, length);
-        text += length;
-        if (*text)
-            text += strcspn(text, "mK");
-        text += *text != '\0';
-    }
-}
 
 static size_t line_length(const char *at)
 {
@@ -121,7 +111,7 @@ static bool is_call(const char *message, size_t head, size_t whole)
 
 /* The error in one line, with the lines of the source below it; nothing if its line has one already. */
 static void tell(const char *message, size_t head, size_t whole, const char *function, size_t function_length,
-                 struct mr_words *told, struct mr_text *out)
+                 bool relocatable, struct mr_words *told, struct mr_text *out)
 {
     const char *error = memmem(message, head, ": error: ", 9);
     size_t place = (size_t)(error - message), line = place;
@@ -135,21 +125,32 @@ static void tell(const char *message, size_t head, size_t whole, const char *fun
         return;
     mr_words_add(told, key, "");
     mr_text_add(out, message, place);
-    mr_text_put(out, ": error: " TOLD);
     if (function)
-        mr_text_format(out, ", nor is %.*s in them", (int)function_length, function);
-    mr_text_put(out, "\n");
+        mr_text_format(out, ": error: kernels can't call %.*s here\n", (int)function_length, function);
+    else
+        mr_text_format(out, ": error: %s\n", relocatable ? NOT_NAMED : NOT_RELOCATABLE);
     for (size_t at = head; at < whole && !has(message + at, line_length(message + at), ": note: ");
          at += line_length(message + at))
         mr_text_add(out, message + at, line_length(message + at));
 }
 
-void mr_launches_tell(const char *messages, struct mr_text *out)
+bool mr_launches_has(const char *messages)
+{
+    struct mr_text plain = {.data = NULL};
+    bool found = false;
+    mr_places_plain(messages, strlen(messages), &plain);
+    for (const char *at = mr_text_chars(&plain); *at && !found; at += message_length(at))
+        found = is_launch(at, line_length(at), message_length(at));
+    mr_text_clear(&plain);
+    return found;
+}
+
+void mr_launches_tell(const char *messages, bool relocatable, struct mr_text *out)
 {
     struct mr_text plain = {.data = NULL};
     struct mr_words told = {.items = NULL};
     unsigned errors = 0, dropped = 0;
-    add_plain(messages, &plain);
+    mr_places_plain(messages, strlen(messages), &plain);
     struct mr_text other = {.data = NULL};
     for (const char *at = mr_text_chars(&plain); *at;) {
         size_t head = line_length(at), whole = message_length(at), length = 0;
@@ -162,7 +163,7 @@ void mr_launches_tell(const char *messages, struct mr_text *out)
         }
         size_t before = other.length;
         if (error && (function || is_launch(at, head, whole))) {
-            tell(at, head, whole, function, length, &told, &other);
+            tell(at, head, whole, function, length, relocatable, &told, &other);
             dropped++;
         } else {
             mr_text_add(&other, at, whole);

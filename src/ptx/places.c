@@ -31,15 +31,16 @@ static bool read_place(const char *line, const char *kind, struct mr_text *place
     return true;
 }
 
-/* The text without colours. */
-static void add_plain(const char *line, size_t length, struct mr_text *out)
+void mr_places_plain(const char *messages, size_t length, struct mr_text *out)
 {
-    for (size_t i = 0; i < length; i++)
-        if (line[i] == '\033')
-            while (i < length && line[i] != 'm' && line[i] != 'K')
-                i++;
-        else
-            mr_text_add(out, line + i, 1);
+    const char *end = messages + length;
+    while (messages < end) {
+        const char *colour = memchr(messages, '\033', (size_t)(end - messages)), *stop = colour ? colour : end;
+        mr_text_add(out, messages, (size_t)(stop - messages));
+        for (messages = stop; messages < end && *messages != 'm' && *messages != 'K';)
+            messages++;
+        messages += messages < end;
+    }
 }
 
 size_t mr_places_add(const char *messages, const char *refused, struct mr_words *places)
@@ -49,7 +50,7 @@ size_t mr_places_add(const char *messages, const char *refused, struct mr_words 
         size_t length = strcspn(at, "\n");
         struct mr_text line = {.data = NULL}, place = {.data = NULL};
         if (memmem(at, length, "error:", 6))
-            add_plain(at, length, &line);
+            mr_places_plain(at, length, &line);
         const char *kind = strstr(mr_text_chars(&line), refused);
         if (kind && read_place(line.data, kind, &place) && !place.failed &&
             !mr_words_have(places, place.data, place.length)) {
@@ -92,11 +93,19 @@ void mr_origin_move(struct mr_origin *origin, size_t to)
     }
 }
 
+bool mr_origin_is(const struct mr_origin *origin, const char *place, size_t length)
+{
+    struct mr_text own = {.data = NULL};
+    mr_text_format(&own, "%lu %.*s", origin->line, (int)origin->file_length, origin->file ? origin->file : "");
+    bool same = !own.failed && own.length == length && memcmp(own.data, place, length) == 0;
+    mr_text_clear(&own);
+    return same;
+}
+
 bool mr_origin_is_at(const struct mr_origin *origin, const struct mr_words *places)
 {
-    struct mr_text place = {.data = NULL};
-    mr_text_format(&place, "%lu %.*s", origin->line, (int)origin->file_length, origin->file ? origin->file : "");
-    bool found = !place.failed && mr_words_have(places, place.data, place.length);
-    mr_text_clear(&place);
-    return found;
+    for (size_t i = 0; i < places->count; i++)
+        if (mr_origin_is(origin, places->items[i], strlen(places->items[i])))
+            return true;
+    return false;
 }

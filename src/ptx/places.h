@@ -15,6 +15,9 @@
  * place once; how many are new. */
 size_t mr_places_add(const char *messages, const char *refused, struct mr_words *places);
 
+/* Adds the messages without their colours. */
+void mr_places_plain(const char *messages, size_t length, struct mr_text *out);
+
 /* Where in the sources a part of the preprocessed text comes from. Begins with the text alone. */
 struct mr_origin {
     const char *text;
@@ -26,6 +29,9 @@ struct mr_origin {
 
 /* Moves forward, never back. */
 void mr_origin_move(struct mr_origin *origin, size_t to);
+
+/* Whether it is that place, whose text has so many characters. */
+bool mr_origin_is(const struct mr_origin *origin, const char *place, size_t length);
 
 /* Whether it is one of the places. */
 bool mr_origin_is_at(const struct mr_origin *origin, const struct mr_words *places);

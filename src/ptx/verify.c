@@ -16,8 +16,9 @@
 #define PARAM_BYTES_MAX UINT64_C(32764)
 
 /* Functions that have no body in any module: the device runtime has them. */
-static const char *const runtime_functions[] = {"vprintf", "malloc",       "__cuda_syscall_aligned_malloc",
-                                                "free",    "__assertfail", "cudaGraphSetConditional"};
+static const char *const runtime_functions[] = {
+    "vprintf",          "malloc", "__cuda_syscall_aligned_malloc", "free", "__assertfail", "cudaGraphSetConditional",
+    "__millrace_launch"};
 
 /* --- Calls ------------------------------------------------------------------- */
 
@@ -173,7 +174,7 @@ static void check_function(struct verifier *verifier, const struct mr_ptx_functi
         mr_ptx_verify_error_at(verifier, function->line, function->column,
                                "parameters of '%s' take %llu bytes, more than %llu", function->name,
                                (unsigned long long)function->param_size, (unsigned long long)most);
-    if (function->is_entry && !function->has_body)
+    if (function->is_entry && !function->has_body && function->linkage != MR_PTX_LINKAGE_EXTERN)
         mr_ptx_verify_error_at(verifier, function->line, function->column, "kernel '%s' has no body", function->name);
     if (function->maxntid[0] && function->reqntid[0])
         mr_ptx_verify_error_at(verifier, function->line, function->column,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "compile/compile.h"
 #include "kernel/fault.h"
 #include "memory/allocation.h"
 #include "module/module.h"
@@ -24,6 +25,30 @@ void mr_context_fail(struct mr_context *context, CUresult error)
 {
     int none = CUDA_SUCCESS;
     atomic_compare_exchange_strong(&context->error, &none, (int)error);
+}
+
+/* No kernel of these tests launches others. */
+size_t mr_program_entry_of(const struct mr_program *program, uint64_t address)
+{
+    (void)program;
+    (void)address;
+    return (size_t)-1;
+}
+
+const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t index)
+{
+    (void)program;
+    (void)index;
+    abort();
+}
+
+CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigned block[3], const struct mr_code **out)
+{
+    (void)program;
+    (void)entry;
+    (void)block;
+    (void)out;
+    return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 void mr_object_hold(void *object)

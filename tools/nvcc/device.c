@@ -249,10 +249,10 @@ static int run_and_listen(const struct request *request, const struct mr_words *
 }
 
 /* What clang says of launches from kernels is told in our words. */
-static void tell(const struct mr_text *said)
+static void tell(const struct request *request, const struct mr_text *said)
 {
     struct mr_text told = {.data = NULL};
-    mr_launches_tell(mr_text_chars(said), &told);
+    mr_launches_tell(mr_text_chars(said), request->relocatable, &told);
     fputs(told.failed ? mr_text_chars(said) : mr_text_chars(&told), stderr);
     mr_text_clear(&told);
 }
@@ -265,7 +265,8 @@ static void add_last(struct mr_words *words, const char *depends, const char *ou
 }
 
 /* Compiles by the words in `common`, and where clang refuses that, as a text in another spelling; then `common` is for
- * that text, and *text its file. Of two refusals the first is told. */
+ * that text, and *text its file. Of two refusals the first is told, unless launches from kernels are among its reasons.
+ */
 static int compile(const struct request *request, struct mr_words *common, const char *source, const char *depends,
                    const char *output, char **text)
 {
@@ -287,7 +288,8 @@ static int compile(const struct request *request, struct mr_words *common, const
             mr_words_add(&words, end[i], "");
         second = run_and_listen(request, &words, source, &said_again);
     }
-    tell(second == 0 && status != 0 ? &said_again : &said);
+    bool launches = said_again.data && request->relocatable && mr_launches_has(mr_text_chars(&said));
+    tell(request, status != 0 && (second == 0 || launches) ? &said_again : &said);
     if (second == 0 && status != 0) {
         mr_words_clear(common);
         words_add_all(common, &again);

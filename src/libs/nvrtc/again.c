@@ -5,8 +5,8 @@
  * The source and in-memory headers are spelt anew before clang sees them (api.c). What headers on disk hold, and what
  * macros put together, shows behind the preprocessor alone; variables in shared memory whose classes have constructors
  * are known once clang has named them (ptx/unmade.h), and so are kernels that are declared twice under -default-device
- * (ptx/one_sided.h), and std::move and std::forward, which a source may define itself. Each costs another compilation,
- * of what would otherwise be an error.
+ * (ptx/one_sided.h), launches from kernels (ptx/device_launch.h), and std::move and std::forward, which a source may
+ * define itself. Each costs another compilation, of what would otherwise be an error.
  *
  * NVIDIA's library looks into the body of a template when something instantiates it, and not before: there may be names
  * in it that nothing declares. clang can do so, too, but then finds what is declared behind the template as well, and
@@ -17,17 +17,25 @@
 #include "libs/nvrtc/prepare.h"
 #include "libs/nvrtc/run.h"
 #include "ptx/again.h"
+#include "ptx/device_launch.h"
+#include "ptx/launches.h"
 #include "ptx/one_sided.h"
 #include "ptx/spelling.h"
 #include "ptx/unmade.h"
 
-/* What the preprocessor makes of the program, with the list of what it includes. */
-static enum mr_run_status preprocess(struct mr_run *run, const struct mr_words *words, struct mr_run *made)
+/* What the preprocessor makes of the program, with the list of what it includes. Programs with launches from kernels
+ * get the header for those. */
+static enum mr_run_status preprocess(struct mr_run *run, const struct mr_words *words, const char *launches,
+                                     struct mr_run *made)
 {
     static const char *const last[] = {"-w", "-E", "-MD", "-MF/dev/fd/3", "-o-", "-"};
     struct mr_words all = {.items = NULL};
     for (size_t i = 0; i + MR_LAST_WORDS < words->count; i++)
         mr_words_add(&all, words->items[i], "");
+    if (launches && mr_launches_has(mr_text_chars(&run->messages))) {
+        mr_words_add(&all, "-include", "");
+        mr_words_add(&all, launches, "/include/cuda_device_launches.h");
+    }
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&all, last[i], "");
     enum mr_run_status status = mr_run_again(run, made, &all, NULL);
@@ -71,14 +79,21 @@ static bool add_move_forward(struct mr_text *text, const char *messages)
     return !longer.failed;
 }
 
-enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source, bool move_forward)
+/* What is mended at the places that the messages name; how many are new. */
+static size_t find_places(const char *messages, bool launches, struct mr_words *places)
+{
+    return mr_unmade_places(messages, places) + (launches ? mr_device_launch_places(messages, places) : 0);
+}
+
+enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source, const char *launches,
+                            bool move_forward)
 {
     struct mr_words places = {.items = NULL}, again = {.items = NULL};
-    struct mr_text text = {.data = NULL};
+    struct mr_text text = {.data = NULL}, launching = {.data = NULL};
     struct mr_run whole = {.reason = 0}, next = {.reason = 0};
-    size_t found = mr_unmade_places(mr_text_chars(&run->messages), &places), changes = 0;
+    size_t found = find_places(mr_text_chars(&run->messages), launches, &places), changes = 0;
     enum mr_run_status status =
-        strstr(mr_text_chars(&run->messages), "fatal error: ") ? MR_RUN_FAILED : preprocess(run, words, &whole);
+        mr_again_is_hopeless(mr_text_chars(&run->messages)) ? MR_RUN_FAILED : preprocess(run, words, launches, &whole);
     if (status == MR_RUN_DONE && whole.output.data) {
         changes = mr_spelling_mend(&whole.output);
         if (mr_one_sided_refused(mr_text_chars(&run->messages)))
@@ -90,12 +105,14 @@ enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct m
     }
     while (status == MR_RUN_FAILED && (found || changes)) {
         mr_text_clear(&text);
-        changes += mr_unmade_mend(mr_text_chars(&whole.output), &places, &text);
+        mr_text_clear(&launching);
+        changes += mr_device_launch_mend(mr_text_chars(&whole.output), &places, &launching);
+        changes += mr_unmade_mend(mr_text_chars(&launching), &places, &text);
         if (!changes)
             break;
         mr_run_forget(&next);
         status = mr_run_again(run, &next, &again, &text);
-        found = status == MR_RUN_FAILED ? mr_unmade_places(mr_text_chars(&next.messages), &places) : 0;
+        found = status == MR_RUN_FAILED ? find_places(mr_text_chars(&next.messages), launches, &places) : 0;
         changes = 0;
     }
     if (status == MR_RUN_DONE && next.output.data) {
@@ -113,6 +130,7 @@ enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct m
     }
     mr_run_forget(&next);
     mr_run_forget(&whole);
+    mr_text_clear(&launching);
     mr_text_clear(&text);
     mr_words_clear(&again);
     mr_words_clear(&places);

@@ -328,15 +328,16 @@ static bool is_refused(enum mr_run_status status, const struct mr_run *run)
 
 /* What clang refused is compiled in other ways, one after the other. */
 static enum mr_run_status mend(enum mr_run_status status, struct mr_run *run, struct mr_words *words,
-                               struct mr_text *source, const struct mr_options *options)
+                               struct mr_text *source, const char *device, const struct mr_options *options)
 {
+    const char *launches = options->relocatable ? device : NULL;
     const bool move_forward = !options->no_move_forward;
     if (is_refused(status, run))
-        status = mr_again(run, words, source, move_forward);
+        status = mr_again(run, words, source, launches, move_forward);
     if (!is_refused(status, run))
         return status;
     status = mr_again_with_late_templates(run, words);
-    return is_refused(status, run) ? mr_again(run, words, source, move_forward) : status;
+    return is_refused(status, run) ? mr_again(run, words, source, launches, move_forward) : status;
 }
 
 /* clang kept every variable, for the host may look for it: takes out those that it cannot look for. Then names the
@@ -391,7 +392,7 @@ static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_optio
     run->input = source.data;
     run->input_length = source.length;
     enum mr_run_status status = look_and_run(run, &words, device, &folder, keep);
-    status = mend(status, run, &words, &source, options);
+    status = mend(status, run, &words, &source, device, options);
     if (status == MR_RUN_DONE)
         status = mr_tables_move(run, &words, options->capability);
     if (status == MR_RUN_DONE)
@@ -452,7 +453,7 @@ enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count,
     }
     made = produce(program, &options, &run, device);
     struct mr_text told = {.data = NULL};
-    mr_launches_tell(mr_text_chars(&run.messages), &told);
+    mr_launches_tell(mr_text_chars(&run.messages), options.relocatable, &told);
     make_log(program, &told);
     run.messages.failed = run.messages.failed || told.failed;
     mr_text_clear(&told);

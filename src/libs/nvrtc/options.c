@@ -352,6 +352,8 @@ bool mr_options_read(struct mr_options *options, int count, const char *const *w
     if (options->link_time && options->whole)
         return complain(log, "-dlto is not compatible with -rdc=false", "", "");
     options->relocatable |= options->link_time;
+    if (options->relocatable)
+        mr_words_add(&options->words, "-D__CUDACC_RDC__=1", "");
     return !options->words.failed;
 }
 

@@ -41,7 +41,8 @@ static bool is_macro(const char *word)
         (word[sizeof arch + 1] == '\0' || word[sizeof arch + 1] == '='))
         return false;
     bool debug = begins(word, "-DNDEBUG") && (word[8] == '\0' || word[8] == '=');
-    return begins(word, "-U") || (begins(word, "-D") && !begins(word, "-D__CUDACC_") && !debug);
+    bool known = begins(word, "-D__CUDACC_") && !begins(word, "-D__CUDACC_RDC__");
+    return begins(word, "-U") || (begins(word, "-D") && !known && !debug);
 }
 
 static bool is_device_header(const char *word, const char *device)

@@ -44,9 +44,11 @@ enum mr_run_status mr_managed_mark(const struct _nvrtcProgram *program, struct m
 enum mr_run_status mr_tables_move(struct mr_run *run, const struct mr_words *words, unsigned capability);
 
 /* again.c: after a compilation by `words` (with the last) was refused: compiles the preprocessed text in another
- * spelling, where that is one, and with std::move and std::forward, if those are missing and `move_forward`. DONE: then
- * all of `run`, `words` and `source` is of that text. FAILED: nothing has changed. */
-enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source, bool move_forward);
+ * spelling, where that is one, launches from kernels if `launches` is not NULL, the folder of device headers, and with
+ * std::move and std::forward, if those are missing and `move_forward`. DONE: then all of `run`, `words` and `source` is
+ * of that text. FAILED: nothing has changed. */
+enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source, const char *launches,
+                            bool move_forward);
 
 /* The same with templates' bodies read only where something instantiates them. Then `run` and `words` are of that
  * compilation, also if it is FAILED. */

@@ -2,7 +2,8 @@
 
 /*
  * Calls: device functions, functions through pointers, and the services that the
- * runtime provides (vprintf, malloc, free, __assertfail, cudaGraphSetConditional).
+ * runtime provides (vprintf, malloc, free, __assertfail, cudaGraphSetConditional,
+ * __millrace_launch).
  */
 #include "compile/codegen/emit/emit.h"
 
@@ -257,6 +258,10 @@ static void call_service(struct cg *g, const char *name, const struct call *call
     } else if (strcmp(name, "cudaGraphSetConditional") == 0) {
         LLVMValueRef args[3] = {g->now.exec, slots[0], slots[1]};
         cg_runtime_call(g, offsetof(struct mr_runtime, set_conditional), unit->void_type, args, 3);
+    } else if (strcmp(name, "__millrace_launch") == 0) {
+        LLVMValueRef args[4] = {g->now.exec, slots[0], slots[1], service_result(g, call, unit->i32)};
+        cg_runtime_call(g, offsetof(struct mr_runtime, launch), unit->void_type, args, 4);
+        unit->flags |= MR_CODE_LAUNCHES;
     } else if (strcmp(name, "__assertfail") == 0) {
         LLVMTypeRef type = unit->i32;
         LLVMValueRef lane =
