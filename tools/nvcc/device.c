@@ -106,9 +106,9 @@ static void device_words(const struct request *request, const struct places *pla
     mr_ptx_arch_clang_words(target, targets_suffix(request, target), words);
     /* CCCL expects __float128 on architectures from 100 on, as nvcc has it. clang has none for devices. */
     mr_words_add(words, "-DCCCL_DISABLE_FLOAT128_SUPPORT", "");
+    mr_words_add(words, MR_PTX_UNDEFINED_WORD, "");
     mr_words_add(words, "-O3", "");
     mr_words_add(words, "-ffp-contract=fast", "");
-    mr_words_add(words, MR_PTX_UNDEFINED_WORD, "");
     if (phase_is_device(request->phase)) /* a program that loads the PTX may look for any variable; in a whole program
                                             clang sees which ones the host names */
         mr_words_add(words, "-fkeep-persistent-storage-variables", "");
