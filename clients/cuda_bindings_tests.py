@@ -92,6 +92,7 @@ def numbers(stream):
     """COUNT ints on the device, all 0."""
     memory = ok(driver.cuMemAlloc(4 * COUNT))
     ok(driver.cuMemsetD32(memory, 0, COUNT))
+    ok(driver.cuCtxSynchronize())  # nothing else orders it with streams that are non-blocking
     yield memory
     ok(driver.cuStreamSynchronize(stream))
     ok(driver.cuMemFree(memory))
@@ -203,6 +204,7 @@ class TestStreams:
     def test_values_in_memory(self, stream, numbers):
         word = ok(driver.cuMemAlloc(4))
         ok(driver.cuMemsetD32(word, 0, 1))
+        ok(driver.cuCtxSynchronize())
         other = ok(driver.cuStreamCreate(1))
         ok(driver.cuStreamWaitValue32(other, word, 9, driver.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_EQ))
         ok(driver.cuMemsetD32Async(numbers, 6, COUNT, other))
@@ -234,6 +236,7 @@ class TestMemory:
         back = numpy.zeros_like(host)
         first, second = (ok(driver.cuMemAlloc(host.nbytes)) for _ in range(2))
         ok(driver.cuMemcpyHtoD(first, host, host.nbytes))
+        ok(driver.cuCtxSynchronize())
         ok(driver.cuMemcpyDtoDAsync(second, first, host.nbytes, stream))
         ok(driver.cuMemcpyDtoHAsync(back, second, host.nbytes, stream))
         ok(driver.cuStreamSynchronize(stream))
@@ -366,6 +369,7 @@ class TestModules:
         address, size = ok(driver.cuModuleGetGlobal(module, b"table"))
         assert size == 16
         ok(driver.cuMemcpyHtoD(address, numpy.array([1, 2, 3, 4], numpy.int32), size))
+        ok(driver.cuCtxSynchronize())
         launch(ok(driver.cuModuleGetFunction(module, b"globals")), stream, (numbers,), (None,), grid=1, block=4)
         ok(driver.cuStreamSynchronize(stream))
         host = numpy.zeros(4, numpy.int32)

@@ -20,4 +20,8 @@ suite pytest cuda-bindings "$millrace" run -- "$venv/bin/python" "$root/clients/
 for version in 13.3 13.0 12.9; do
     suite pytest "cuda-runtime-$version" env PYTHONPATH="$cache/bindings-$version" "$millrace" run -- "$venv/bin/python" "$root/clients/cuda_runtime_tests.py"
 done
+for name in core bindings runtime; do
+    check "cuda_${name}_tests.py under millrace check" "$millrace" check --tool race,mem,init -- \
+        "$venv/bin/python" -m pytest -q -p no:cacheprovider "$root/clients/cuda_${name}_tests.py"
+done
 client_end

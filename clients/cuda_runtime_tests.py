@@ -48,6 +48,7 @@ def stream():
 def device_memory():
     memory = ok(runtime.cudaMalloc(4 * COUNT))
     ok(runtime.cudaMemset(memory, 0, 4 * COUNT))
+    ok(runtime.cudaDeviceSynchronize())  # nothing else orders it with streams that are non-blocking
     yield memory
     ok(runtime.cudaFree(memory))
 

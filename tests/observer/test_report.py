@@ -204,8 +204,10 @@ class Report(unittest.TestCase):
         packages = "/home/u/.venv/lib/python3.11/site-packages"
         below = [{"file": f"{packages}/numba_cuda/driver.py", "function": "copy", "line": 9}, {"file": "/usr/lib/python3.11/contextlib.py", "function": "inner", "line": 81}]
         own = [{"file": "/somewhere/fit.py", "function": "main", "line": 33}]
+        frozen = [{"file": "<frozen runpy>", "function": "_run_module_as_main", "line": 198}]
         kernel = {"what": "kernel", "how": "writes", "kernel": "add", "call": "cuLaunchKernel", "number": 1, "thread": 1}
         for name, frames, side, place in (("program", below + own, {}, "/somewhere/fit.py:33"), ("packages alone", below, {}, f"{packages}/numba_cuda/driver.py:9"),
+                                          ("packages by python -m", below + frozen, {}, f"{packages}/numba_cuda/driver.py:9"),
                                           ("kernel of a package", below + own, {"file": f"{packages}/cub/scan.cuh", "line": 5}, "/somewhere/fit.py:33"),
                                           ("kernel", below + own, {"file": "/somewhere/add.cu", "line": 5}, "/somewhere/add.cu:5")):
             with self.subTest(name):

@@ -95,11 +95,12 @@ static bool is_of_library(const struct report_frame *frame)
     return name && strncmp(name, "/libc.so", 8) == 0;
 }
 
-/* A file that Python has come with, or that was installed for it. */
+/* A file that Python has come with ("<frozen runpy>", too, which runs `python -m`), or that was installed for it. */
 static bool is_of_python(const char *path)
 {
-    return path && (strstr(path, "/lib/python3") || strstr(path, "/site-packages/") ||
-                    strstr(path, "/dist-packages/") || strstr(path, "/millrace_torch/"));
+    return path &&
+           (strstr(path, "/lib/python3") || strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+            strstr(path, "/millrace_torch/") || strncmp(path, "<frozen ", 8) == 0);
 }
 
 /* Lines of Python's packages say less than those of the program that uses them, and the C library's say less than those
