@@ -31,8 +31,9 @@ static bool parse_version(struct parser *parser)
     if (major > newest / 10 || (major == newest / 10 && minor > newest % 10)) {
         if (parser->diag)
             parser->diag->bad_version = true;
-        return mr_ptx_error(parser, "PTX version %u.%u is newer than %u.%u, the newest known", major, minor,
-                            newest / 10, newest % 10);
+        /* Programs read what is between the quotes (test_ptxas.py). */
+        return mr_ptx_error(parser, "Unsupported .version %u.%u; current version is '%u.%u'", major, minor, newest / 10,
+                            newest % 10);
     }
     if (minor > 9 || !mr_ptx_version_is_known(major * 10 + minor)) {
         if (parser->diag)

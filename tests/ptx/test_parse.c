@@ -285,8 +285,8 @@ static void test_errors(void **state)
     (void)state;
     expect_error("", 1, "'.version' at the beginning");
     expect_error("int main;", 1, "'.version' at the beginning");
-    expect_error(".version 42.0\n.target sm_80\n", 1, "newer than");
-    expect_error(".version 9.6\n.target sm_80\n", 1, "newer than 9.5");
+    expect_error(".version 42.0\n.target sm_80\n", 1, "Unsupported .version 42.0; current version is '9.5'");
+    expect_error(".version 9.6\n.target sm_80\n", 1, "current version is '9.5'");
     expect_error(".version 9.5\n.target sm_81\n", 2, "sm_81");
     expect_error(".version x\n", 1, "a version");
     expect_error(".version 8.0\n.entry k() {}\n", 2, "'.target'");

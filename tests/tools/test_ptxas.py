@@ -56,6 +56,7 @@ class Shim(unittest.TestCase):
         self.assertEqual(done.returncode, 255, arguments)
         self.assertIn(message, done.stderr)
         self.assertFalse((self.path / "elf.o").exists())
+        return done.stderr
 
     def test_version(self):
         """Triton reads the release, and keeps what each assembler made apart by the whole text."""
@@ -82,6 +83,19 @@ class Shim(unittest.TestCase):
         self.good("product.ptx")
         self.assertEqual((self.path / "elf.o").read_bytes(), text)
 
+    def test_input_as_string(self):
+        """XLA and JAX's Mosaic ask in this way which version of PTX the assembler knows: between the two quotes."""
+        for words in ("--input-as-string", PRODUCT), (f"--input-as-string={PRODUCT}",), ("-ias", PRODUCT):
+            self.good("-arch=sm_80", *words)
+            self.assertEqual((self.path / "elf.o").read_bytes(), PRODUCT.encode() + b"\0")
+            (self.path / "elf.o").unlink()
+        message = self.bad("ptxas application ptx input would not load", "--input-as-string", ".version 99.99")
+        self.assertEqual(len(message.split("'")), 3)
+        self.assertRegex(message, r"line 1, column 10: Unsupported \.version 99\.99; current version is '\d\.\d'\n")
+        self.bad("one input at a time, not also product.ptx", "-ias", PRODUCT, "product.ptx")
+        self.bad("one input at a time, not also --input-as-string", "product.ptx", "-ias", PRODUCT)
+        self.bad("would not load", "-ias", "")
+
     def test_verbose(self):
         uses = self.good("-v", "product.ptx").stderr
         self.assertRegex(uses, r"ptxas info    : Compiling entry function 'product' for 'sm_80'\n")
@@ -96,7 +110,7 @@ class Shim(unittest.TestCase):
         self.bad("this option has no value: --verbose=1", "--verbose=1", "product.ptx")
         self.bad("cannot honour the option --maxntid=32", "--maxntid=32", "product.ptx")
         self.bad("true or false is wanted, not 1", "--fmad=1", "product.ptx")
-        self.bad("one file at a time, not also other.ptx", "product.ptx", "other.ptx")
+        self.bad("one input at a time, not also other.ptx", "product.ptx", "other.ptx")
         self.bad("is for sm_80, which is newer than the GPU that is named, sm_75", "-arch=sm_75", "product.ptx")
         self.bad("too old a GPU: sm_20", "-arch=sm_20", "product.ptx")
         self.bad("no such GPU: fermi", "-arch=fermi", "product.ptx")

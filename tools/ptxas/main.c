@@ -20,6 +20,7 @@ static const char usage[] =
     "  -o, --output-file FILE   instead of elf.o\n"
     "  -arch, --gpu-name NAME   refuse PTX for newer GPUs than this one\n"
     "  -c, --compile-only       functions and variables may be missing, for a later link\n"
+    "  -ias PTX                 --input-as-string: PTX itself, in place of FILE\n"
     "  -e, --entry NAMES        these kernels alone\n"
     "  -fmad, --fmad false      products and sums are never joined to one operation\n"
     "  -v, --verbose            tell what kernels use\n"
@@ -33,9 +34,14 @@ static bool assemble(const struct mr_assembler *assembler)
 {
     struct mr_text text = {.data = NULL}, result = {.data = NULL}, errors = {.data = NULL}, uses = {.data = NULL};
     const char *output = assembler->output ? assembler->output : "elf.o";
-    bool good = toolkit_read(assembler->input, &text) &&
-                mr_assemble(assembler, assembler->input, mr_text_chars(&text), text.length, &result, &errors, &uses) ==
-                    MR_ASSEMBLER_DONE;
+    const char *name = assembler->ptx ? MR_ASSEMBLER_TEXT : assembler->input;
+    bool good = true;
+    if (assembler->ptx)
+        mr_text_put(&text, assembler->ptx);
+    else
+        good = toolkit_read(name, &text);
+    good = good && mr_assemble(assembler, name, mr_text_chars(&text), text.length, &result, &errors, &uses) ==
+                       MR_ASSEMBLER_DONE;
     fprintf(stderr, "%s%s", mr_text_chars(&uses), mr_text_chars(&errors));
     /* With the NUL: the driver gets an address and no size. */
     good = good && toolkit_write(output, mr_text_chars(&result), result.length + 1);
@@ -51,7 +57,7 @@ static bool read_options(int argc, char **argv, struct mr_assembler *assembler)
     bool good = mr_assembler_options(assembler, argc > 0 ? (size_t)argc - 1 : 0, (const char *const *)argv + 1);
     if (assembler->problem.length)
         fprintf(stderr, "ptxas (Millrace): error: %s\n", assembler->problem.data);
-    if (!good || assembler->input || assembler->help || assembler->version)
+    if (!good || assembler->input || assembler->ptx || assembler->help || assembler->version)
         return good;
     return toolkit_complain("name the file with PTX, as in", "ptxas kernel.ptx -o kernel.cubin");
 }

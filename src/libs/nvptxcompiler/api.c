@@ -14,7 +14,6 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* The name of the PTX in messages, as NVIDIA's library has it. */
-#define INPUT "ptxas application ptx input"
 
 /* The toolkit whose interface this is. */
 enum { MAJOR = 13, MINOR = 0 };
@@ -164,7 +163,8 @@ static nvPTXCompileResult assemble(struct nvPTXCompiler *compiler, const struct 
 {
     struct mr_text ptx = {.data = NULL};
     nvPTXCompileResult status;
-    switch (mr_assemble(assembler, INPUT, compiler->ptx, compiler->length, &ptx, &compiler->errors, &compiler->infos)) {
+    switch (mr_assemble(assembler, MR_ASSEMBLER_TEXT, compiler->ptx, compiler->length, &ptx, &compiler->errors,
+                        &compiler->infos)) {
     case MR_ASSEMBLER_DONE:
         status = assembler->parse_only ? NVPTXCOMPILE_PARSE_ONLY_SUCCESS : keep_program(compiler, assembler, &ptx);
         break;
@@ -187,7 +187,7 @@ static nvPTXCompileResult compile(struct nvPTXCompiler *compiler, struct mr_asse
 {
     if (assembler->help || assembler->version)
         return fail(compiler, "--help and --version are answered by the program ptxas");
-    if (assembler->input)
+    if (assembler->input || assembler->ptx)
         return fail(compiler, "a word that is no option; the PTX is the compiler's");
     if (!assembler->target)
         assembler->target = 75; /* as the assembler's help says */

@@ -16,9 +16,13 @@
 
 #include "base/text.h"
 
+/* What a text that is no file is called in messages, as by NVIDIA's. */
+#define MR_ASSEMBLER_TEXT "ptxas application ptx input"
+
 struct mr_assembler {
     struct mr_words words;      /* the options; strings point into them */
     const char *input, *output; /* files, for the program; NULL: not named */
+    const char *ptx;            /* the text in place of `input`, from the command line; NULL: not there */
     unsigned target;            /* capability times ten; 0: not said */
     bool parse_only;            /* the target is a virtual one, compute_80: NVIDIA's makes no code for it */
     bool verbose;               /* tell what kernels use */

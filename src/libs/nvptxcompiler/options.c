@@ -8,7 +8,20 @@
 #include "ptx/arch.h"
 #include "ptx/entries.h"
 
-enum effect { NOTHING, REFUSED, OUTPUT, TARGET, VERBOSE, RELOCATABLE, JOIN_PRODUCTS, MACHINE, HELP, VERSION, ENTRY };
+enum effect {
+    NOTHING,
+    REFUSED,
+    OUTPUT,
+    TARGET,
+    VERBOSE,
+    RELOCATABLE,
+    JOIN_PRODUCTS,
+    MACHINE,
+    HELP,
+    VERSION,
+    ENTRY,
+    STRING
+};
 
 static const struct mr_option options[] = {
     {"output-file", "o", true, OUTPUT},
@@ -55,7 +68,7 @@ static const struct mr_option options[] = {
     {"suppress-stack-size-warning", "suppress-stack-size-warning", false, NOTHING},
     {"entry", "e", true, ENTRY},
     {"extensible-whole-program", "ewp", false, REFUSED},
-    {"input-as-string", "ias", true, REFUSED},
+    {"input-as-string", "ias", true, STRING},
     {"maxntid", "maxntid", true, REFUSED},
     {"minnctapersm", "minnctapersm", true, REFUSED},
     {"override-directive-values", "override-directive-values", false, REFUSED},
@@ -96,8 +109,8 @@ static bool take(void *user, const struct mr_option *option, const char *word, c
 {
     struct mr_assembler *assembler = user;
     if (!option) {
-        if (assembler->input)
-            return refuse(assembler, "one file at a time, not also", word);
+        if (assembler->input || assembler->ptx)
+            return refuse(assembler, "one input at a time, not also", word);
         assembler->input = value;
         return true;
     }
@@ -119,6 +132,11 @@ static bool take(void *user, const struct mr_option *option, const char *word, c
         return read_truth(assembler, value, &assembler->join_products);
     case MACHINE:
         return strcmp(value, "64") == 0 || refuse(assembler, "there are machines of 64 bits only, not", value);
+    case STRING:
+        if (assembler->input || assembler->ptx)
+            return refuse(assembler, "one input at a time, not also", "--input-as-string");
+        assembler->ptx = value;
+        return true;
     case ENTRY:
         mr_ptx_entries_list(value, &assembler->entries);
         return !assembler->entries.failed || refuse(assembler, "out of memory for", word);
