@@ -294,6 +294,47 @@ int main(int argc, char **argv)
             self.assertEqual(self.do(MILLRACE, "run", "--", "./program", "42", *inputs).stdout, "linked\n")
         self.do(MILLRACE, "run", "--", "./program", "-1", "user.o", runtime)
 
+    def test_nothing_to_link(self):
+        """An object that registers nothing, as with nvcc: build systems link it with the others."""
+        self.write({"plain.cu": "__global__ void k(int *p) { *p = 1; }\nint main() { return 0; }\n", "host.cpp": "int unused;\n"})
+        self.cc("-c", "plain.cu", "host.cpp")
+        for objects in ("plain.o", "host.o"), ("host.o",):
+            self.cc("-dlink", *objects, "-o", "none.o")
+            self.cc("plain.o", "none.o", "-o", "program")
+            self.run_it()
+        self.cc("-dlink", "host.o")
+        self.assertTrue((self.path / "a_dlink.o").exists())
+
+    def test_dynamic_shared_memory_in_anonymous_namespaces(self):
+        """Is no warning, as with nvcc: with -rdc=true clang takes such an array for one that is defined nowhere."""
+        self.write({"shared.cu": """
+#include <cstdio>
+namespace {
+template <int N> __global__ void turn(int *p)
+{
+    extern __shared__ int words[];
+    words[threadIdx.x] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = words[N - 1 - threadIdx.x];
+}
+}
+int main()
+{
+    int host[64], *p;
+    for (int i = 0; i < 64; i++)
+        host[i] = i;
+    cudaMalloc(&p, sizeof host);
+    cudaMemcpy(p, host, sizeof host, cudaMemcpyDefault);
+    turn<64><<<1, 64, sizeof host>>>(p);
+    cudaMemcpy(host, p, sizeof host, cudaMemcpyDefault);
+    printf("%d to %d\\n", host[0], host[63]);
+}
+"""})
+        for options in (), ("-rdc=true",):
+            done = self.cc("shared.cu", "-Werror=all-warnings", "-o", "program", *options)
+            self.assertEqual(done.stderr, "")
+            self.assertIn("63 to 0", self.run_it())
+
     def test_launches_from_kernels(self):
         """Also by the functions, whatever the words."""
         self.write({"main.cu": CHECK + """

@@ -90,6 +90,8 @@ void clang_words(const struct request *request, const struct places *places, con
     targets_macro(request, words);
     if (request->relocatable) {
         mr_words_add(words, "-fgpu-rdc", "");
+        /* It would warn of dynamic shared memory in anonymous namespaces, whose size a launch brings. */
+        mr_words_add(words, "-Wno-undefined-internal", "");
         mr_words_add(words, "-D__CUDACC_RDC__=1", "");
         add_unit_name(source, words);
     }

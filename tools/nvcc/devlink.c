@@ -190,8 +190,11 @@ static int make_object(const struct request *request, const struct linking *link
     char *image = step_file(request, "device-link", ".fatbin"), *source = step_file(request, "device-link", ".c");
     char *object = step_file(request, "device-link", ".o");
     struct mr_words words = {.items = NULL};
-    int status =
-        write_image(request, linking, image) && write_source(request, linking, "device-link.fatbin", source) ? 0 : 1;
+    static const char nothing[] = "extern int nothing;\n";
+    bool written = linking->files.count > 0 ? write_image(request, linking, image) &&
+                                                  write_source(request, linking, "device-link.fatbin", source)
+                                            : file_write(request, source, nothing, sizeof nothing - 1);
+    int status = written ? 0 : 1;
     const char *const command[] = {nvidia_chosen() ? "clang-19" : host_program(request),
                                    "-fPIC",
                                    "-O1",
@@ -217,7 +220,7 @@ static int make_object(const struct request *request, const struct linking *link
     return status;
 }
 
-int device_link(const struct request *request, char *const *objects, const char *output, bool *made)
+int device_link(const struct request *request, char *const *objects, const char *output, bool always, bool *made)
 {
     struct linking linking = {.good = true};
     int status = 0;
@@ -236,7 +239,7 @@ int device_link(const struct request *request, char *const *objects, const char 
     if (linking.names.failed || linking.files.failed)
         status = failed("out of memory", NULL);
     *made = linking.files.count > 0;
-    if (status == 0 && *made)
+    if (status == 0 && (*made || always))
         status = make_object(request, &linking, output);
     mr_words_clear(&linking.names);
     mr_words_clear(&linking.files);

@@ -110,10 +110,7 @@ static int run_link(const struct request *request, const struct places *places)
     char *linked = step_file(request, "a", "_dlink.o");
     const char *output = device_only ? request->output ? request->output : "a_dlink.o" : linked;
     if (status == 0 && request->phase != PHASE_ARCHIVE && (device_only || !request->no_device_link))
-        status = device_link(request, objects, output, &made);
-    if (status == 0 && device_only && !made && !request->dry_run)
-        status =
-            complain("there is no relocatable device code to link; compile with -dc or -rdc=true -c", NULL) ? 0 : 1;
+        status = device_link(request, objects, output, device_only && !request->dry_run, &made);
     if (status == 0 && request->phase == PHASE_ARCHIVE)
         status = host_archive(request, objects);
     else if (status == 0 && !device_only)

@@ -277,8 +277,8 @@ bool again_text(const struct request *request, const struct mr_words *common, co
                 struct mr_words *places, const char *depends, const char *text, struct mr_words *words);
 
 /* devlink.c: links the relocatable device code in the objects into an object that registers it. *made: whether there
- * was any. */
-int device_link(const struct request *request, char *const *objects, const char *output, bool *made);
+ * was any. With `always` an object that registers nothing is made where there was none. */
+int device_link(const struct request *request, char *const *objects, const char *output, bool always, bool *made);
 
 /* run.c */
 /* Whether --run names a program alone, which is neither compiled nor linked, and its path. */
