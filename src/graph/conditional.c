@@ -28,7 +28,11 @@ struct mr_conditional *mr_conditional_new(struct mr_context *context, uint64_t g
 bool mr_conditional_set(uint64_t handle, uint32_t value)
 {
     uint64_t visit = mr_visit_begin();   /* a kernel calls, on any thread */
-    struct mr_conditional *conditional = mr_object_find((void *)(uintptr_t)handle, MR_KIND_CONDITIONAL);
+    const void *name = (void *)(uintptr_t)handle;
+    struct mr_conditional *conditional = mr_object_find(name, MR_KIND_CONDITIONAL);
+    /* Its graph may be gone. A run of what was made of that holds the record, which is then no other's. */
+    if (!conditional)
+        conditional = (struct mr_conditional *)(uintptr_t)mr_object_find_ended(name, MR_KIND_CONDITIONAL);
     bool runs = conditional && atomic_load_explicit(&conditional->runs, memory_order_relaxed) != 0;
     if (runs)
         atomic_store(&conditional->value, value);

@@ -33,8 +33,8 @@ struct mr_conditional {
 struct mr_conditional *mr_conditional_new(struct mr_context *context, uint64_t graph, unsigned initial, bool assigns)
     __attribute__((warn_unused_result));
 
-/* What cudaGraphSetConditional does: false if the value is no such handle, or no run of its graph goes on. Takes no
- * lock. */
+/* What cudaGraphSetConditional does: false if the value is no such handle, or no run of its graph goes on. The handle
+ * may have ended with the graph: executable graphs outlive what they are made of. Takes no lock. */
 bool mr_conditional_set(uint64_t handle, uint32_t value);
 
 #endif

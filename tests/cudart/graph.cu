@@ -170,8 +170,16 @@ static void test_while()
     OK(cudaGraphLaunch(exec, 0));
     OK(cudaMemcpy(back, data, 8, cudaMemcpyDeviceToHost));
     HOLDS(back[0] == 0 && back[1] == 5);
-    OK(cudaGraphExecDestroy(exec));
+    /* An executable graph outlives the graph it is made of, and a run both. */
     OK(cudaGraphDestroy(graph));
+    for (int run = 0; run < 2; run++) {
+        OK(cudaMemcpy(data, (int[2]){ 7, 0 }, 8, cudaMemcpyHostToDevice));
+        OK(cudaGraphLaunch(exec, 0));
+        if (run == 1)
+            OK(cudaGraphExecDestroy(exec));
+        OK(cudaMemcpy(back, data, 8, cudaMemcpyDeviceToHost));
+        HOLDS(back[0] == 0 && back[1] == 7);
+    }
     OK(cudaFree(data));
 }
 
