@@ -305,6 +305,37 @@ int main(int argc, char **argv)
         self.cc("-dlink", "host.o")
         self.assertTrue((self.path / "a_dlink.o").exists())
 
+    def test_images_of_a_device_link(self):
+        """--cubin and --fatbin beside --device-link, as CuPy calls nvcc for kernels that launch kernels."""
+        self.write({"inner.cu": "__global__ void inner(int *p) { *p += 2; }\n",
+                    "outer.cu": '__global__ void inner(int *);\nextern "C" __global__ void outer(int *p) { inner<<<1, 1>>>(p); }\n',
+                    "main.cpp": CHECK + """
+#include <cstring>
+#include <cuda.h>
+int main(int, char **argv)
+{
+    CUcontext context;
+    CUdevice device;
+    CUmodule module;
+    CUfunction outer;
+    CUdeviceptr p;
+    int value = 5;
+    HOLDS(!cuInit(0) && !cuDeviceGet(&device, 0) && !cuDevicePrimaryCtxRetain(&context, device) && !cuCtxSetCurrent(context));
+    HOLDS(!cuModuleLoad(&module, argv[1]) && !cuModuleGetFunction(&outer, module, "outer") && !cuMemAlloc(&p, 4) && !cuMemcpyHtoD(p, &value, 4));
+    void *params[] = { &p };
+    HOLDS(!cuLaunchKernel(outer, 1, 1, 1, 1, 1, 1, 0, 0, params, 0) && !cuMemcpyDtoH(&value, p, 4) && value == 7);
+    return 0;
+}
+"""})
+        self.cc("-dc", "inner.cu", "outer.cu")
+        self.cc("main.cpp", "-o", "program", "-lcuda")
+        for words, image in ((("--cubin", "--device-link", "-o", "x.cubin"), "x.cubin"), (("-dlink", "-cubin"), "a_dlink.cubin"), (("-dlink", "-fatbin"), "a_dlink.fatbin")):
+            self.cc("-arch=sm_80", *words, "inner.o", "outer.o")
+            self.do(MILLRACE, "run", "--", "./program", image)
+        self.write({"host.cpp": "int unused;\n"})
+        self.cc("-c", "host.cpp")
+        self.assertIn("no relocatable device code", self.cc("-dlink", "-cubin", "-arch=sm_80", "host.o", expect=1).stderr)
+
     def test_dynamic_shared_memory_in_anonymous_namespaces(self):
         """Is no warning, as with nvcc: with -rdc=true clang takes such an array for one that is defined nowhere."""
         self.write({"shared.cu": """

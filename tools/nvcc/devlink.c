@@ -220,6 +220,22 @@ static int make_object(const struct request *request, const struct linking *link
     return status;
 }
 
+/* The linked code by itself: as --cubin the text, as --fatbin a container. */
+static int make_image(const struct request *request, const struct linking *linking, const char *output)
+{
+    struct mr_text text = {.data = NULL};
+    bool good = request->dry_run;
+    if (!good && linking->files.count == 0)
+        complain("there is no relocatable device code in the objects", NULL);
+    else if (!good && request->linked == PHASE_FATBIN)
+        good = write_image(request, linking, output);
+    else if (!good)
+        good =
+            join(linking, request->targets[0], &text) && file_write(request, output, mr_text_chars(&text), text.length);
+    mr_text_clear(&text);
+    return good ? 0 : 1;
+}
+
 int device_link(const struct request *request, char *const *objects, const char *output, bool always, bool *made)
 {
     struct linking linking = {.good = true};
@@ -239,7 +255,9 @@ int device_link(const struct request *request, char *const *objects, const char 
     if (linking.names.failed || linking.files.failed)
         status = failed("out of memory", NULL);
     *made = linking.files.count > 0;
-    if (status == 0 && (*made || always))
+    if (status == 0 && (request->linked == PHASE_CUBIN || request->linked == PHASE_FATBIN))
+        status = make_image(request, &linking, output);
+    else if (status == 0 && (*made || always))
         status = make_object(request, &linking, output);
     mr_words_clear(&linking.names);
     mr_words_clear(&linking.files);

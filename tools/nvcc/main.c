@@ -108,7 +108,11 @@ static int run_link(const struct request *request, const struct places *places)
         return 1;
     int status = make_objects(request, places, objects);
     char *linked = step_file(request, "a", "_dlink.o");
-    const char *output = device_only ? request->output ? request->output : "a_dlink.o" : linked;
+    const char *output = !device_only                      ? linked
+                         : request->output                 ? request->output
+                         : request->linked == PHASE_CUBIN  ? "a_dlink.cubin"
+                         : request->linked == PHASE_FATBIN ? "a_dlink.fatbin"
+                                                           : "a_dlink.o";
     if (status == 0 && request->phase != PHASE_ARCHIVE && (device_only || !request->no_device_link))
         status = device_link(request, objects, output, device_only && !request->dry_run, &made);
     if (status == 0 && request->phase == PHASE_ARCHIVE)
@@ -129,7 +133,8 @@ static bool check(const struct request *request)
         return complain("there is no source file", NULL);
     if (each && request->output && request->input_count > 1)
         return complain("-o names one output, and there are several:", request->output);
-    if ((request->phase == PHASE_PTX || request->phase == PHASE_CUBIN || request->phase == PHASE_PREPROCESS) &&
+    if ((request->phase == PHASE_PTX || request->phase == PHASE_CUBIN || request->linked == PHASE_CUBIN ||
+         request->phase == PHASE_PREPROCESS) &&
         request->target_count > 1)
         return complain("this phase takes one architecture; --fatbin and -c take several", NULL);
     if (request->phase == PHASE_LINK_TIME && !request->link_time)
@@ -173,6 +178,10 @@ int main(int argc, char **argv)
         return run_program(&request, &places, program);
     if (request.questions.count && request.input_count)
         return host_answers(&request);
+    if (request.device_links && (request.phase == PHASE_CUBIN || request.phase == PHASE_FATBIN)) {
+        request.linked = request.phase;
+        request.phase = PHASE_DEVICE_LINK;
+    }
     if (!request_find_kinds(&request) || !check(&request))
         return 1;
     if (request.link_time && (request.phase == PHASE_FATBIN || request.phase == PHASE_LINK_TIME))

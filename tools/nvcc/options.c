@@ -208,6 +208,7 @@ static void set_phase(struct request *request, enum phase phase)
         [PHASE_DEPENDENCIES] = 1, [PHASE_PTX] = 2,    [PHASE_CUBIN] = 3,         [PHASE_FATBIN] = 4,
         [PHASE_LINK_TIME] = 4,    [PHASE_OBJECT] = 5, [PHASE_ARCHIVE] = 6,       [PHASE_DEVICE_LINK] = 6,
         [PHASE_LINK] = 7};
+    request->device_links |= phase == PHASE_DEVICE_LINK;
     if (place[phase] <= place[request->phase])
         request->phase = phase;
 }

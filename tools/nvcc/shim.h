@@ -69,6 +69,8 @@ struct link_item {
 
 struct request {
     enum phase phase;
+    bool device_links; /* --device-link was among the phases: */
+    enum phase linked; /* then a device link makes an object, or with PHASE_CUBIN or PHASE_FATBIN that */
     struct input *inputs;
     size_t input_count, input_room;
     struct link_item *items;
