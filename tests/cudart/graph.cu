@@ -173,7 +173,8 @@ static void test_while()
     /* An executable graph outlives the graph it is made of, and a run both. */
     OK(cudaGraphDestroy(graph));
     for (int run = 0; run < 2; run++) {
-        OK(cudaMemcpy(data, (int[2]){ 7, 0 }, 8, cudaMemcpyHostToDevice));
+        back[0] = 7, back[1] = 0;
+        OK(cudaMemcpy(data, back, 8, cudaMemcpyHostToDevice));
         OK(cudaGraphLaunch(exec, 0));
         if (run == 1)
             OK(cudaGraphExecDestroy(exec));
