@@ -25,17 +25,34 @@ struct mr_device_record {
     unsigned int grid[3], block[3], shared, unused[7];
 };
 
-/* The latest error of all threads that run this module's code. */
-static __device__ inline unsigned int *mr_device_error()
+/* Each thread has its last error. It is kept with the thread's number in a place that some threads share: of two that
+ * fail at one time the first may lose its error, and none finds another's. */
+static __device__ inline unsigned int mr_device_thread()
 {
-    static unsigned int error;
-    return &error;
+    unsigned long long grid;
+    asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
+    unsigned long long block = (blockIdx.z * static_cast<unsigned long long>(gridDim.y) + blockIdx.y) * gridDim.x + blockIdx.x;
+    unsigned int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    unsigned long long number = (grid << 42 ^ block << 10 ^ thread) * 0x9e3779b97f4a7c15ull;
+    return static_cast<unsigned int>(number >> 32);
+}
+
+static __device__ inline unsigned long long *mr_device_error()
+{
+    static unsigned long long errors[256];
+    return &errors[mr_device_thread() % 256];
+}
+
+static __device__ inline unsigned int mr_device_last()
+{
+    unsigned long long error = *mr_device_error();
+    return error >> 32 == mr_device_thread() ? static_cast<unsigned int>(error) : 0;
 }
 
 static __device__ inline cudaError_t mr_device_note(unsigned int status)
 {
     if (status)
-        atomicExch(mr_device_error(), status);
+        atomicExch(mr_device_error(), static_cast<unsigned long long>(mr_device_thread()) << 32 | status);
     return static_cast<cudaError_t>(status);
 }
 
@@ -147,7 +164,8 @@ template <class... Parameters, void (*kernel)(Parameters...)> struct mr_device_l
         grid(grid), block(block), shared(shared), stream(stream)
     {
     }
-    __device__ void operator()(Parameters... parameters) const
+    __device__ void operator()(Parameters... parameters) const { (void)send(parameters...); }
+    __device__ cudaError_t send(Parameters... parameters) const
     {
         char *buffer = static_cast<char *>(mr_device_buffer(mr_device_room(0, (sizeof(Parameters) + alignof(Parameters))...)));
         if (buffer) {
@@ -155,7 +173,7 @@ template <class... Parameters, void (*kernel)(Parameters...)> struct mr_device_l
             mr_device_shape(mr_device_record_of(buffer), address, grid, block, shared > 0xffffffffu ? 0xffffffffu : static_cast<unsigned int>(shared));
             mr_device_put(buffer, parameters...);
         }
-        mr_device_send(buffer, stream);
+        return mr_device_send(buffer, stream);
     }
 };
 
@@ -185,25 +203,31 @@ static __device__ inline cudaError_t mr_device_copy_rows(void *to, size_t to_pit
 {
     if ((height > 1 && (width > to_pitch || width > from_pitch)) || ((!to || !from) && width && height))
         return mr_device_note(cudaErrorInvalidValue);
-    if (width && height)
-        mr_device_launch<decltype(&mr_device_copy<number>), &mr_device_copy<number>>(mr_device_grid(width, height), dim3(256), 0, stream)(
-            static_cast<char *>(to), to_pitch, static_cast<const char *>(from), from_pitch, width, height);
-    return cudaSuccess;
+    if (!width || !height)
+        return cudaSuccess;
+    return mr_device_launch<decltype(&mr_device_copy<number>), &mr_device_copy<number>>(mr_device_grid(width, height), dim3(256), 0, stream).send(
+        static_cast<char *>(to), to_pitch, static_cast<const char *>(from), from_pitch, width, height);
 }
 
 template <int number> static __device__ inline cudaError_t mr_device_fill_rows(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
     if ((height > 1 && width > pitch) || (!to && width && height))
         return mr_device_note(cudaErrorInvalidValue);
-    if (width && height)
-        mr_device_launch<decltype(&mr_device_fill<number>), &mr_device_fill<number>>(mr_device_grid(width, height), dim3(256), 0, stream)(
-            static_cast<char *>(to), pitch, static_cast<char>(value), width, height);
-    return cudaSuccess;
+    if (!width || !height)
+        return cudaSuccess;
+    return mr_device_launch<decltype(&mr_device_fill<number>), &mr_device_fill<number>>(mr_device_grid(width, height), dim3(256), 0, stream).send(
+        static_cast<char *>(to), pitch, static_cast<char>(value), width, height);
 }
 
-/* What kernels may call of the runtime API, beside the host's functions of these names. Templates are what makes kernels when it is called. */
-static __device__ inline cudaError_t cudaGetLastError() { return static_cast<cudaError_t>(atomicExch(mr_device_error(), 0u)); }
-static __device__ inline cudaError_t cudaPeekAtLastError() { return static_cast<cudaError_t>(*mr_device_error()); }
+/* What kernels may call of the runtime API, beside the host's functions of these names. Those that launch kernels are templates: only a call makes them. */
+static __device__ inline cudaError_t cudaPeekAtLastError() { return static_cast<cudaError_t>(mr_device_last()); }
+static __device__ inline cudaError_t cudaGetLastError()
+{
+    unsigned int error = mr_device_last();
+    if (error)
+        atomicExch(mr_device_error(), 0ull);
+    return static_cast<cudaError_t>(error);
+}
 /* Those that calls in kernels give. */
 static __device__ inline const char *mr_device_error_text(cudaError_t error, bool name)
 {
@@ -221,31 +245,32 @@ static __device__ inline const char *mr_device_error_text(cudaError_t error, boo
 }
 static __device__ inline const char *cudaGetErrorName(cudaError_t error) { return mr_device_error_text(error, true); }
 static __device__ inline const char *cudaGetErrorString(cudaError_t error) { return mr_device_error_text(error, false); }
+/* All streams and events inside kernels have this handle. */
+#define MR_DEVICE_HANDLE 16ull
+template <class T> static __device__ inline cudaError_t mr_device_make(T *handle, bool allowed)
+{
+    if (!handle || !allowed)
+        return mr_device_note(cudaErrorInvalidValue);
+    *handle = reinterpret_cast<T>(MR_DEVICE_HANDLE);
+    return cudaSuccess;
+}
+template <class T> static __device__ inline cudaError_t mr_device_handle(T handle)
+{
+    return mr_device_note(handle == reinterpret_cast<T>(MR_DEVICE_HANDLE) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+#undef MR_DEVICE_HANDLE
 static __device__ inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 {
-    if (!stream || (flags != 0 && flags != cudaStreamNonBlocking))
-        return mr_device_note(cudaErrorInvalidValue);
-    *stream = reinterpret_cast<cudaStream_t>(16ull);
-    return cudaSuccess;
+    return mr_device_make(stream, flags == 0 || flags == cudaStreamNonBlocking);
 }
-static __device__ inline cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-    return mr_device_note(stream == reinterpret_cast<cudaStream_t>(16ull) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
+static __device__ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return mr_device_handle(stream); }
 static __device__ inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
-    if (!event || flags != cudaEventDisableTiming)
-        return mr_device_note(cudaErrorInvalidValue);
-    *event = reinterpret_cast<cudaEvent_t>(16ull);
-    return cudaSuccess;
+    return mr_device_make(event, flags == cudaEventDisableTiming);
 }
-static __device__ inline cudaError_t mr_device_event(cudaEvent_t event)
-{
-    return mr_device_note(event == reinterpret_cast<cudaEvent_t>(16ull) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-static __device__ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) { return mr_device_event(event); }
-static __device__ inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned int = 0) { return mr_device_event(event); }
-static __device__ inline cudaError_t cudaEventDestroy(cudaEvent_t event) { return mr_device_event(event); }
+static __device__ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) { return mr_device_handle(event); }
+static __device__ inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned int = 0) { return mr_device_handle(event); }
+static __device__ inline cudaError_t cudaEventDestroy(cudaEvent_t event) { return mr_device_handle(event); }
 static __device__ inline cudaError_t cudaMalloc(void **memory, size_t size)
 {
     if (!memory)

@@ -50,7 +50,7 @@ static const char *advice(const struct mr_ptx_diag *diag, const char *error, siz
         return "";
     if (memmem(error, length, "defined nowhere", 15))
         return memmem(error, length, "GetParameterBuffer", 18) || memmem(error, length, "LaunchDevice", 12)
-                   ? "; kernels that launch kernels are not supported"
+                   ? "; kernels that launch kernels are linked with libcudadevrt.a (nvcc -rdc=true, cuLinkAddFile)"
                    : "; link it with what defines it";
     if (diag->unsupported && capability > 80)
         return "; with MILLRACE_COMPUTE_CAPABILITY=8.0 the device is one that does not have it, and the program may do "

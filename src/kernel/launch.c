@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/pool.h"
-#include "compile/compile.h"
 #include "module/module.h"
 
 #define CLASSES 3u
@@ -51,19 +50,6 @@ void mr_launch_renew(struct mr_launch *launch)
         ids.end = ids.next + ID_RUN;
     }
     launch->id = ids.next++;
-}
-
-void mr_launch_set_shape(struct mr_launch *launch, const struct mr_entry *info, const unsigned grid[3],
-                         const unsigned block[3], unsigned dynamic_shared)
-{
-    launch->symbols = launch->module->symbols;
-    for (int i = 0; i < 3; i++) {
-        launch->grid[i] = grid[i];
-        launch->block[i] = block[i];
-    }
-    launch->dynamic_shared = dynamic_shared;
-    launch->dynamic_offset = (uint32_t)info->dynamic_offset;
-    launch->shared_size = (uint32_t)(dynamic_shared ? info->dynamic_offset + dynamic_shared : info->static_shared);
 }
 
 struct mr_launch *mr_launch_copy(const struct mr_launch *launch)

@@ -12,7 +12,6 @@
 
 struct mr_code;
 struct mr_context;
-struct mr_entry;
 struct mr_module;
 
 /* What waits in a stream for each launch: kept small, 80 bytes and the parameters. */
@@ -35,10 +34,6 @@ struct mr_launch {
 struct mr_launch *mr_launch_new(size_t param_bytes) __attribute__((warn_unused_result));
 void mr_launch_free(struct mr_launch *launch);   /* drops the module too */
 uint64_t mr_launch_module(const struct mr_launch *launch); /* its module's number for observers; 0: it has none */
-
-/* The shape, and what follows from it: of an entry of the launch's module. */
-void mr_launch_set_shape(struct mr_launch *launch, const struct mr_entry *info, const unsigned grid[3],
-                         const unsigned block[3], unsigned dynamic_shared);
 
 /* A copy to run by itself, with a reference to the module of its own; NULL when memory is short. */
 struct mr_launch *mr_launch_copy(const struct mr_launch *launch) __attribute__((warn_unused_result));

@@ -7,13 +7,10 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "compile/compile.h"
 #include "kernel/executor.h"
-#include "module/module.h"
-#include "object/device.h"
+#include "kernel/launch_shape.h"
 
 #define STREAM_TAIL_LAUNCH 3u /* cudaStreamTailLaunch */
-#define SHARED_MOST (48u << 10)
 
 /* What a launch answers: cudaError_t. */
 enum { MADE = 0, OUT_OF_MEMORY = 2, BAD_CONFIGURATION = 9, NO_FUNCTION = 98 };
@@ -44,16 +41,6 @@ static struct family **find(uint64_t launch)
     return place;
 }
 
-static bool shape_is_valid(const struct mr_launch_record *record, const struct mr_entry *info)
-{
-    const uint32_t *grid = record->grid, *block = record->block, *required = info->required;
-    if (grid[0] - 1 >= MR_MAX_GRID_X || grid[1] - 1 >= MR_MAX_GRID_Y || grid[2] - 1 >= MR_MAX_GRID_Z ||
-        block[0] - 1 >= MR_MAX_BLOCK_X || block[1] - 1 >= MR_MAX_BLOCK_Y || block[2] - 1 >= MR_MAX_BLOCK_Z)
-        return false;
-    return block[0] * block[1] * block[2] <= info->launch_threads && record->shared <= SHARED_MOST &&
-           (required[0] == 0 || memcmp(block, required, 3 * sizeof *block) == 0);
-}
-
 /* What a lane asks for. The record is the kernel's, and reading it may fault: no lock is held. */
 static uint32_t read_request(const struct mr_module *module, uint64_t address, struct mr_launched **out)
 {
@@ -63,7 +50,8 @@ static uint32_t read_request(const struct mr_module *module, uint64_t address, s
     if (entry == (size_t)-1)
         return NO_FUNCTION;
     const struct mr_entry *info = mr_program_entry(module->program, entry);
-    if (!shape_is_valid(&record, info))
+    if (!mr_launch_shape_is_valid(record.grid, record.block, info) ||
+        record.shared > mr_module_dynamic_limit(module, entry))
         return BAD_CONFIGURATION;
     struct mr_launched *made = mr_calloc(1, sizeof *made + info->param_bytes);
     if (!made)

@@ -259,6 +259,16 @@ struct mr_function *mr_module_function(struct mr_module *module, size_t entry)
     return function;
 }
 
+unsigned mr_module_dynamic_limit(const struct mr_module *module, size_t entry)
+{
+    struct mr_function *function = module->functions[entry];
+    struct mr_kernel *kernel = module->library ? module->library->kernels[entry] : NULL;
+    int asked = function ? atomic_load(&function->settings.dynamic_shared) : -1;
+    if (asked < 0 && kernel)
+        asked = atomic_load(&kernel->settings[module->context->device->ordinal].dynamic_shared);
+    return mr_dynamic_limit(mr_program_entry(module->program, entry), asked);
+}
+
 struct mr_reference *mr_module_reference(struct mr_module *module, size_t symbol, enum mr_kind kind)
 {
     struct mr_reference *reference = NULL;

@@ -35,7 +35,8 @@ struct mr_module {
     uintptr_t *symbols; /* address of each variable, by the program's symbol index; what kernels read through
                            mr_block.symbols */
     size_t symbol_count;
-    struct mr_function **functions; /* by entry index; made on first request, under `lock` */
+    _Atomic(struct mr_function *) *functions; /* by entry index; made on first request, under `lock`, and then there
+                                                 as long as the module */
     size_t function_count;
     struct mr_reference *
         *references; /* by symbol index; NULL until one is asked for; made on first request, under `lock` */
@@ -98,7 +99,8 @@ struct mr_library {
     mr_lock lock; /* guards what follows; taken before a context's or module's lock */
     struct mr_module **modules; /* by context slot; NULL where not loaded */
     size_t module_room;
-    struct mr_kernel **kernels; /* by entry index; made on first request */
+    _Atomic(struct mr_kernel *) *kernels; /* by entry index; made on first request, and then there as long as the
+                                             library */
     size_t kernel_count;
     uintptr_t *managed; /* by symbol index: managed variables, which all contexts share; made with the first module */
 };
@@ -130,6 +132,18 @@ bool mr_module_unload(struct mr_module *module);
 
 /* Unloads every module of a context (context destruction). */
 void mr_modules_unload_all(struct mr_context *context);
+
+/* Most bytes of dynamic shared memory that a launch may ask for: `asked` is what the program has set, or negative. */
+static inline unsigned mr_dynamic_limit(const struct mr_entry *info, int asked)
+{
+    if (asked >= 0)
+        return (unsigned)asked;
+    return info->static_shared < MR_SHARED_DEFAULT ? MR_SHARED_DEFAULT - (unsigned)info->static_shared : 0;
+}
+
+/* The same for an entry of the module, by what was set for its function, or else its kernel. Takes no lock; the caller
+ * holds the module. */
+unsigned mr_module_dynamic_limit(const struct mr_module *module, size_t entry);
 
 /* The function of an entry, made on first request; NULL when memory is short. */
 struct mr_function *mr_module_function(struct mr_module *module, size_t entry) __attribute__((warn_unused_result));

@@ -77,7 +77,7 @@ void *mr_object_borrow(const void *handle, enum mr_kind kind);
 bool mr_object_keep(void *object) __attribute__((warn_unused_result));
 
 /* The record of an object of that kind whose handle has ended, as long as no other has taken its place; else NULL. To
- * be read only. */
+ * be read only, but by who knows that somebody holds the object. */
 const void *mr_object_find_ended(const void *handle, enum mr_kind kind);
 
 /* Whether a handle is one of an object of that kind that ended with its context (mr_object_orphan), as long as no other

@@ -21,10 +21,7 @@ struct mr_module *mr_function_hold(struct mr_function *function) __attribute__((
 /* Most bytes of dynamic shared memory that a launch may ask for now. */
 static inline unsigned mr_function_dynamic_limit(const struct mr_entry *info, struct mr_function_settings *settings)
 {
-    int asked = atomic_load_explicit(&settings->dynamic_shared, memory_order_relaxed);
-    if (asked >= 0)
-        return (unsigned)asked;
-    return info->static_shared < MR_SHARED_DEFAULT ? MR_SHARED_DEFAULT - (unsigned)info->static_shared : 0;
+    return mr_dynamic_limit(info, atomic_load_explicit(&settings->dynamic_shared, memory_order_relaxed));
 }
 
 #endif

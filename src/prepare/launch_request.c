@@ -12,7 +12,7 @@
 #include "base/demangle.h"
 #include "base/hot.h"
 #include "compile/compile.h"
-#include "kernel/launch.h"
+#include "kernel/launch_shape.h"
 #include "module/module.h"
 #include "object/context.h"
 #include "prepare/check.h"
@@ -47,19 +47,6 @@ __attribute__((cold)) static CUresult refuse_shape(const struct mr_launch_reques
         grid[0], grid[1], grid[2], block[0], block[1], block[2], info->max_threads, MR_MAX_BLOCK_X, MR_MAX_BLOCK_Y,
         MR_MAX_BLOCK_Z, info->required[0] ? ", the shape that its .reqntid states" : "", MR_MAX_GRID_X, MR_MAX_GRID_Y,
         MR_MAX_GRID_Z);
-}
-
-static inline bool shape_is_valid(const unsigned grid[3], const unsigned block[3], const struct mr_entry *info)
-{
-    /* One subtraction turns "1 to limit" into one comparison. */
-    if (grid[0] - 1 >= MR_MAX_GRID_X || grid[1] - 1 >= MR_MAX_GRID_Y || grid[2] - 1 >= MR_MAX_GRID_Z)
-        return false;
-    if (block[0] - 1 >= MR_MAX_BLOCK_X || block[1] - 1 >= MR_MAX_BLOCK_Y || block[2] - 1 >= MR_MAX_BLOCK_Z)
-        return false;
-    if (block[0] * block[1] * block[2] > info->launch_threads)
-        return false;
-    return info->required[0] == 0 ||
-           (block[0] == info->required[0] && block[1] == info->required[1] && block[2] == info->required[2]);
 }
 
 /* Parameters in one buffer. A C struct may be padded at its end. Hardware takes a buffer that is too short, if not
@@ -108,7 +95,7 @@ static CUresult copy_params(const struct mr_launch_request *request, const struc
 static CUresult prepare(const struct mr_launch_request *request, struct mr_function *function, struct mr_launch *launch)
 {
     const struct mr_entry *info = function->info;
-    if (__builtin_expect(!shape_is_valid(request->grid, request->block, info), 0))
+    if (__builtin_expect(!mr_launch_shape_is_valid(request->grid, request->block, info), 0))
         return refuse_shape(request, info);
     if (__builtin_expect(request->cooperative, 0)) {
         CUresult fits = mr_cooperative_check(function, request->grid, request->block, request->shared);
@@ -199,7 +186,7 @@ CUresult mr_launch_read_extra(struct mr_launch_request *request, void **extra)
 
 bool mr_launch_fits(const struct mr_launch_request *request, struct mr_function *function)
 {
-    return shape_is_valid(request->grid, request->block, function->info) &&
+    return mr_launch_shape_is_valid(request->grid, request->block, function->info) &&
            request->shared <= mr_function_dynamic_limit(function->info, &function->settings);
 }
 

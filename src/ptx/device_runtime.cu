@@ -132,6 +132,11 @@ RUNTIME cudaError_t NAMED(Memcpy2DAsync)(void *to, size_t to_pitch, const void *
 {
     return mr_device_copy_rows<1>(to, to_pitch, from, from_pitch, width, height, stream);
 }
+RUNTIME cudaError_t NAMED(Memcpy2DAsync_ptsz)(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind,
+                                              cudaStream_t stream)
+{
+    return mr_device_copy_rows<1>(to, to_pitch, from, from_pitch, width, height, stream);
+}
 RUNTIME cudaError_t NAMED(MemsetAsync)(void *to, int value, size_t size, cudaStream_t stream)
 {
     return mr_device_fill_rows<1>(to, size, value, size, 1, stream);
@@ -141,6 +146,10 @@ RUNTIME cudaError_t NAMED(MemsetAsync_ptsz)(void *to, int value, size_t size, cu
     return mr_device_fill_rows<1>(to, size, value, size, 1, stream);
 }
 RUNTIME cudaError_t NAMED(Memset2DAsync)(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+{
+    return mr_device_fill_rows<1>(to, pitch, value, width, height, stream);
+}
+RUNTIME cudaError_t NAMED(Memset2DAsync_ptsz)(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
     return mr_device_fill_rows<1>(to, pitch, value, width, height, stream);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches from kernels: how kernels are named, what they are given, in which order they run, and what waits for them. Compiled by
- * NVIDIA's nvcc 13.0 and run on an H200 (November 2026), all held but one: bytes that a kernel's cudaMemsetAsync was to set stayed as they were. */
+ * NVIDIA's nvcc 13.0 and run on an H200 (November 2026), what stands in main up to wrong() held but for bytes that a
+ * kernel's cudaMemsetAsync was to set, which stayed as they were, and so did wrong()'s statuses. What comes behind it,
+ * and shared memory that a program asks for, did not run there. */
 #include <cstdio>
 
 #define HOLDS(what) \
@@ -142,6 +144,37 @@ __global__ void wrong(int *status, int none)
     status[8] = cudaGetErrorString((cudaError_t)1)[0];
 }
 
+/* Each thread has its own error. */
+__global__ void own_errors(int *p, int none)
+{
+    if (threadIdx.x == 5)
+        plain<<<none, 1>>>(p, 1);
+    __syncthreads();
+    p[threadIdx.x] = cudaGetLastError();
+}
+
+/* Shared memory as the program has asked for it, beside what the kernel has. */
+__global__ void large(int *p)
+{
+    extern __shared__ int words[];
+    words[20000] = 3;
+    *p = words[20000];
+}
+__global__ void full(int *p)
+{
+    __shared__ volatile int own[10000];
+    extern __shared__ int words[];
+    own[threadIdx.x + *p] = words[0] = 4;
+    *p = own[threadIdx.x + *p] + words[1];
+}
+__global__ void shares(int *p, int bytes)
+{
+    large<<<1, 1, bytes>>>(p);
+    p[1] = cudaGetLastError();
+    full<<<1, 1, 45000>>>(p + 2);
+    p[3] = cudaGetLastError();
+}
+
 __global__ void fails() { __trap(); }
 __global__ void launches_what_fails(int *p)
 {
@@ -201,6 +234,19 @@ int main()
     HOLDS(p[0] == 0 && p[1] == cudaErrorInvalidConfiguration && p[2] == cudaErrorInvalidConfiguration && p[3] == 0);
     HOLDS(p[4] == cudaErrorInvalidConfiguration && p[5] == cudaErrorInvalidConfiguration);
     HOLDS(p[6] == 0 && p[7] == cudaErrorInvalidValue && p[8] == 'i');
+
+    own_errors<<<1, 64>>>(p, 0);
+    HOLDS(!cudaDeviceSynchronize());
+    for (int i = 0; i < 64; i++)
+        HOLDS(p[i] == (i == 5 ? cudaErrorInvalidConfiguration : 0));
+    own_errors<<<1, 5>>>(p, 0); /* of another launch */
+    HOLDS(!cudaDeviceSynchronize() && p[4] == 0);
+
+    HOLDS(!cudaMemset(p, 0, 4096) && !cudaFuncSetAttribute(large, cudaFuncAttributeMaxDynamicSharedMemorySize, 90000));
+    shares<<<1, 1>>>(p, 90000);
+    HOLDS(!cudaDeviceSynchronize() && p[0] == 3 && p[1] == 0 && p[2] == 0 && p[3] == cudaErrorInvalidConfiguration);
+    shares<<<1, 1>>>(p, 90001);
+    HOLDS(!cudaDeviceSynchronize() && p[1] == cudaErrorInvalidConfiguration);
 
     launches_what_fails<<<1, 1>>>(p);
     HOLDS(cudaDeviceSynchronize() == cudaErrorLaunchFailure && cudaMemset(p, 0, 4) == cudaErrorLaunchFailure);

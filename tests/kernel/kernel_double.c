@@ -51,6 +51,13 @@ CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigne
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+unsigned mr_module_dynamic_limit(const struct mr_module *module, size_t entry)
+{
+    (void)module;
+    (void)entry;
+    return 0;
+}
+
 void mr_object_hold(void *object)
 {
     (void)object;

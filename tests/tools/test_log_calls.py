@@ -163,7 +163,7 @@ class Calls(unittest.TestCase):
                 (kernel("add.u33 %r1, %r2, 3;"), "218", "line 7, column 4: unknown modifier '.u33' of 'add'; ", {}),
                 (kernel("wgmma.fence.sync.aligned;", newer), "218", "unsupported instruction 'wgmma.*MILLRACE_COMPUTE_CAPABILITY=8.0 ", {"MILLRACE_COMPUTE_CAPABILITY": "9.0"}),
                 (".extern .func gone();\n".join((HEAD, kernel("call gone;")[len(HEAD):])), "218", "function 'gone' is declared but defined nowhere; link it ", {}),
-                (".extern .func __cudaCDP2LaunchDeviceV2();\n".join((HEAD, kernel("call __cudaCDP2LaunchDeviceV2;")[len(HEAD):])), "218", "defined nowhere; kernels that launch kernels are not ", {}),
+                (".extern .func __cudaCDP2LaunchDeviceV2();\n".join((HEAD, kernel("call __cudaCDP2LaunchDeviceV2;")[len(HEAD):])), "218", "defined nowhere; kernels that launch kernels are linked with libcudadevrt.a ", {}),
                 (HEAD + ".frobnicate 3;\n", "218", "expected a directive before '.frobnicate'; ", {}),
                 (HEAD.replace("8.0", "9.9"), "222", "Unsupported .version 9.9; current version is .*; take an older compiler", {}),
                 (HEAD.replace("sm_80", "sm_90"), "218", "for sm_90 and the device is sm_80; .*MILLRACE_COMPUTE_CAPABILITY=9.0 ", {"MILLRACE_COMPUTE_CAPABILITY": "8.0"})):
