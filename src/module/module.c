@@ -266,7 +266,10 @@ unsigned mr_module_dynamic_limit(const struct mr_module *module, size_t entry)
     int asked = function ? atomic_load(&function->settings.dynamic_shared) : -1;
     if (asked < 0 && kernel)
         asked = atomic_load(&kernel->settings[module->context->device->ordinal].dynamic_shared);
-    return mr_dynamic_limit(mr_program_entry(module->program, entry), asked);
+    const struct mr_entry *info = mr_program_entry(module->program, entry);
+    if (asked > (int)MR_SHARED_DEFAULT)
+        asked = (int)(module->context->device->capability->shared_optin - (unsigned)info->static_shared);
+    return mr_dynamic_limit(info, asked);
 }
 
 struct mr_reference *mr_module_reference(struct mr_module *module, size_t symbol, enum mr_kind kind)
