@@ -49,9 +49,10 @@ static void *find_function(const char *name)
 static enum mr_observed_memory memory_at(uintptr_t address)
 {
     struct mr_allocation found;
-    if (mr_memory_find_usable(address, &found) || mr_heap_has(address))
+    enum mr_heap_place heap = mr_heap_at(address);
+    if (mr_memory_find_usable(address, &found) || heap == MR_HEAP_LIVE)
         return MR_OBSERVED_ALLOCATED;
-    return mr_memory_is_reserved(address) ? MR_OBSERVED_FREE : MR_OBSERVED_FOREIGN;
+    return heap == MR_HEAP_FREE || mr_memory_is_reserved(address) ? MR_OBSERVED_FREE : MR_OBSERVED_FOREIGN;
 }
 
 static bool array_of(uint64_t handle, bool mipmap, uintptr_t *first, size_t *size)

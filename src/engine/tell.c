@@ -10,6 +10,7 @@
 #include "command/parts.h"
 #include "kernel/fault.h"
 #include "kernel/footprint.h"
+#include "kernel/heap.h"
 #include "kernel/launch.h"
 #include "memory/observed.h"
 #include "observe/names.h"
@@ -331,10 +332,19 @@ static void pass_on(void *data, struct mr_access *boxes, size_t count)
         mr_memory_tell(&told->work, boxes, count);
 }
 
+static void pass_on_heap(void *data, const struct mr_observed_heap *changes, size_t count)
+{
+    const struct mr_told *told = data;
+    if (told)
+        mr_observer.heap(&told->work, changes, count);
+}
+
 void mr_tell_launch(struct mr_told *told, const struct mr_launch *launch)
 {
-    if (mr_observes(MR_OBSERVE_ACCESS))
-        mr_footprint_give(launch, pass_on, told);
+    if (!mr_observes(MR_OBSERVE_ACCESS))
+        return;
+    mr_heap_give(launch, pass_on_heap, told);
+    mr_footprint_give(launch, pass_on, told);
 }
 
 void mr_tell_command(struct mr_told *told, const struct mr_command *command, CUresult status)

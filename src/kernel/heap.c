@@ -12,7 +12,10 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "kernel/heap_apart.h"
+#include "kernel/launch.h"
 #include "object/context.h"
+#include "observe/hooks.h"
 
 #define PAGE_BYTES (64u << 10)
 #define CLASS_COUNT 21u
@@ -38,6 +41,7 @@ struct mr_heap {
     struct mr_heap *next;
     unsigned long long context_id;
     mr_lock lock;
+    struct mr_heap_apart *apart; /* in place of all that follows, if an observer looks; else NULL */
     unsigned char *map, *base;
     size_t map_bytes;
     uint32_t page_count, first_free;   /* no page below first_free is free */
@@ -58,6 +62,9 @@ static struct mr_heap *heap_new(struct mr_context *context)
     if (!heap)
         return NULL;
     mr_lock_init(&heap->lock, MR_LOCK_HEAP);
+    heap->context_id = context->id;
+    if (mr_observes(MR_OBSERVE_ACCESS) && (heap->apart = mr_heap_apart_new(limit)))
+        return heap;
     heap->map_bytes = (pages + 1) * PAGE_BYTES + 2 * (size_t)HEAP_HOLE;
     heap->map = mmap(NULL, heap->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (heap->map == MAP_FAILED) {
@@ -71,18 +78,25 @@ static struct mr_heap *heap_new(struct mr_context *context)
         return NULL;
     }
     heap->page_count = (uint32_t)pages;
-    heap->context_id = context->id;
     for (unsigned i = 0; i < CLASS_COUNT; i++)
         heap->partial[i] = NO_PAGE;
+    return heap;
+}
+
+/* The context's heap, or NULL. Lock held. */
+static struct mr_heap *find(const struct mr_context *context)
+{
+    MR_HELD(&heaps_lock);
+    struct mr_heap *heap = heaps;
+    while (heap && heap->context_id != context->id)
+        heap = heap->next;
     return heap;
 }
 
 struct mr_heap *mr_heap_get(struct mr_context *context)
 {
     mr_lock_take(&heaps_lock);
-    struct mr_heap *heap = heaps;
-    while (heap && heap->context_id != context->id)
-        heap = heap->next;
+    struct mr_heap *heap = find(context);
     if (!heap && (heap = heap_new(context))) {
         heap->next = heaps;
         heaps = heap;
@@ -91,14 +105,45 @@ struct mr_heap *mr_heap_get(struct mr_context *context)
     return heap;
 }
 
-bool mr_heap_has(uintptr_t address)
+static enum mr_heap_place place_in(struct mr_heap *heap, uintptr_t address)
 {
+    if (!heap->apart)
+        return address - (uintptr_t)heap->base < (uintptr_t)heap->page_count * PAGE_BYTES ? MR_HEAP_LIVE
+                                                                                          : MR_HEAP_ELSEWHERE;
+    mr_lock_take(&heap->lock);
+    enum mr_heap_place place = mr_heap_apart_at(heap->apart, address);
+    mr_lock_drop(&heap->lock);
+    return place;
+}
+
+enum mr_heap_place mr_heap_at(uintptr_t address)
+{
+    enum mr_heap_place place = MR_HEAP_ELSEWHERE;
     mr_lock_take(&heaps_lock);
-    const struct mr_heap *heap = heaps;
-    while (heap && address - (uintptr_t)heap->base >= (uintptr_t)heap->page_count * PAGE_BYTES)
-        heap = heap->next;
+    for (struct mr_heap *heap = heaps; heap && place == MR_HEAP_ELSEWHERE; heap = heap->next)
+        place = place_in(heap, address);
     mr_lock_drop(&heaps_lock);
-    return heap != NULL;
+    return place;
+}
+
+void mr_heap_give(const struct mr_launch *launch,
+                  void (*give)(void *data, const struct mr_observed_heap *changes, size_t count), void *data)
+{
+    size_t count = 0;
+    struct mr_observed_heap *changes = NULL;
+    mr_lock_take(&heaps_lock);
+    struct mr_heap *heap = find(launch->context);
+    mr_lock_drop(&heaps_lock);
+    if (!heap || !heap->apart)
+        return;
+    mr_lock_take(&heap->lock);
+    changes = mr_heap_apart_take(heap->apart, launch->id, &count);
+    mr_lock_drop(&heap->lock);
+    if (changes)
+        give(data, changes, count);
+    else if (count)
+        mr_log(MR_LOG_WARN, "memory is short: an observer is not told what a kernel has allocated");
+    mr_free(changes);
 }
 
 void mr_heap_end(struct mr_context *context)
@@ -115,7 +160,9 @@ void mr_heap_end(struct mr_context *context)
         return;
     for (uint32_t i = 0; i < heap->page_count; i++)
         mr_free(heap->pages[i].taken);
-    munmap(heap->map, heap->map_bytes);
+    if (heap->map)
+        munmap(heap->map, heap->map_bytes);
+    mr_heap_apart_free(heap->apart);
     mr_free(heap);
 }
 
@@ -251,23 +298,27 @@ static bool release_one(struct mr_heap *heap, uint64_t pointer)
     return true;
 }
 
-void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size, const uint64_t *alignment,
-                      uint64_t *result)
+void mr_heap_allocate(struct mr_heap *heap, uint64_t launch, uint32_t mask, const uint64_t *size,
+                      const uint64_t *alignment, uint64_t *result)
 {
     mr_lock_take(&heap->lock);
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctz(mask);
-        result[lane] = allocate_one(heap, size[lane], alignment ? alignment[lane] : 16);
+        uint64_t aligned = alignment ? alignment[lane] : 16;
+        result[lane] = heap->apart ? mr_heap_apart_allocate(heap->apart, launch, size[lane], aligned)
+                                   : allocate_one(heap, size[lane], aligned);
     }
     mr_lock_drop(&heap->lock);
 }
 
-bool mr_heap_release(struct mr_heap *heap, uint32_t mask, const uint64_t *pointer)
+bool mr_heap_release(struct mr_heap *heap, uint64_t launch, uint32_t mask, const uint64_t *pointer)
 {
     bool good = true;
     mr_lock_take(&heap->lock);
-    for (; mask; mask &= mask - 1)
-        good = release_one(heap, pointer[__builtin_ctz(mask)]) && good;
+    for (; mask; mask &= mask - 1) {
+        uint64_t one = pointer[__builtin_ctz(mask)];
+        good = (heap->apart ? mr_heap_apart_release(heap->apart, launch, one) : release_one(heap, one)) && good;
+    }
     mr_lock_drop(&heap->lock);
     return good;
 }

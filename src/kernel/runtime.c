@@ -72,7 +72,7 @@ static void allocate(struct mr_block *block, uint32_t mask, const uint64_t *size
     struct mr_executor *executor = block->engine;
     struct mr_heap *heap = mr_heap_get(executor->launch->context);
     if (heap) {
-        mr_heap_allocate(heap, mask, size, alignment, result);
+        mr_heap_allocate(heap, executor->launch->id, mask, size, alignment, result);
         return;
     }
     for (; mask; mask &= mask - 1)
@@ -83,7 +83,7 @@ static void release(struct mr_block *block, uint32_t mask, const uint64_t *point
 {
     struct mr_executor *executor = block->engine;
     struct mr_heap *heap = mr_heap_get(executor->launch->context);
-    if (heap && !mr_heap_release(heap, mask, pointer))
+    if (heap && !mr_heap_release(heap, executor->launch->id, mask, pointer))
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0,
                           "free() of a pointer that malloc() has not given, or twice");
 }

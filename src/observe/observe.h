@@ -153,7 +153,17 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-#define MR_OBSERVER_VERSION 11u
+/* What a kernel does with the heap of kernels (malloc and free in device code): by MR_OBSERVED_HEAP_BAD_FREE, it frees
+ * an address that has not been allocated, or not since it was freed. Under an observer with MR_OBSERVE_ACCESS no
+ * address of the heap is handed out twice. */
+enum mr_observed_heap_how { MR_OBSERVED_HEAP_ALLOCATED, MR_OBSERVED_HEAP_FREED, MR_OBSERVED_HEAP_BAD_FREE };
+struct mr_observed_heap {
+    uintptr_t first;
+    size_t size; /* that was asked for; 0 for what was not allocated */
+    enum mr_observed_heap_how how;
+};
+
+#define MR_OBSERVER_VERSION 12u
 
 struct mr_observer {
     uint32_t version; /* MR_OBSERVER_VERSION */
@@ -168,6 +178,9 @@ struct mr_observer {
     /* Boxes that the work or step touches; between its begin and its end, in one call or several. Called also for a
      * kernel that faulted: with what was touched until then. */
     void (*access)(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count);
+    /* What a kernel has allocated and freed on the heap of kernels, in the order in which it did so, when its blocks
+     * have ended and before `access` is called for what they touched. With MR_OBSERVE_ACCESS. */
+    void (*heap)(const struct mr_observed_work *work, const struct mr_observed_heap *changes, size_t count);
     /* One thread's part of a work: blocks or pieces run on `worker` (a small number) from one time to another, in
      * nanoseconds of CLOCK_MONOTONIC. With MR_OBSERVE_SLICES. */
     void (*slice)(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to);

@@ -107,6 +107,12 @@ static void access(const struct mr_observed_work *work, const struct mr_access *
         loaded.access(work, boxes, count);
 }
 
+static void heap(const struct mr_observed_work *work, const struct mr_observed_heap *changes, size_t count)
+{
+    if (loaded.heap)
+        loaded.heap(work, changes, count);
+}
+
 static bool may_begin(const struct mr_observed_work *work)
 {
     return !loaded.may_begin || loaded.may_begin(work);
@@ -137,6 +143,7 @@ const struct mr_observer mr_observer = {.version = MR_OBSERVER_VERSION,
                                         .begin = begin,
                                         .end = end,
                                         .access = access,
+                                        .heap = heap,
                                         .slice = slice,
                                         .ran = ran,
                                         .may_begin = may_begin,

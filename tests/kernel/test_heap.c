@@ -16,13 +16,13 @@
 static uint64_t take(struct mr_heap *heap, uint64_t size)
 {
     uint64_t result[32] = {1};
-    mr_heap_allocate(heap, 1, &size, NULL, result);
+    mr_heap_allocate(heap, 1, 1, &size, NULL, result);
     return result[0];
 }
 
 static bool give(struct mr_heap *heap, uint64_t pointer)
 {
-    return mr_heap_release(heap, 1, &pointer);
+    return mr_heap_release(heap, 1, 1, &pointer);
 }
 
 static void only_active_lanes_are_served(void **unused)
@@ -37,15 +37,15 @@ static void only_active_lanes_are_served(void **unused)
         size[i] = 40;
         result[i] = 99;
     }
-    mr_heap_allocate(heap, 0xf0f0f0f0, size, NULL, result);
+    mr_heap_allocate(heap, 1, 0xf0f0f0f0, size, NULL, result);
     for (int i = 0; i < 32; i++)
         if (0xf0f0f0f0u >> i & 1) {
             assert_true(result[i] != 0 && result[i] % 16 == 0);
             memset((void *)(uintptr_t)result[i], i, 40);
         } else
             assert_int_equal(result[i], 99);
-    assert_true(mr_heap_release(heap, 0xf0f0f0f0, result));
-    assert_false(mr_heap_release(heap, 0xf0f0f0f0, result));
+    assert_true(mr_heap_release(heap, 1, 0xf0f0f0f0, result));
+    assert_false(mr_heap_release(heap, 1, 0xf0f0f0f0, result));
     mr_heap_end(context);
     mr_heap_end(context);
     mr_free(context);
@@ -61,7 +61,7 @@ static void alignment_is_as_asked_for(void **unused)
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (uint64_t alignment = 1; alignment <= 4u << 20; alignment *= 2) {
             uint64_t other = take(heap, 16), result = 0;
-            mr_heap_allocate(heap, 1, &sizes[i], &alignment, &result);
+            mr_heap_allocate(heap, 1, 1, &sizes[i], &alignment, &result);
             assert_true(other != 0);
             /* The heap has 8 MiB: one place that is aligned to 4 at least. */
             assert_true(result != 0 && result % alignment == 0 && result % 16 == 0);
@@ -71,7 +71,7 @@ static void alignment_is_as_asked_for(void **unused)
     static const uint64_t none[] = {0, 3, 48, UINT64_MAX, 1ull << 63, 16u << 20};
     for (unsigned i = 0; i < sizeof none / sizeof *none; i++) {
         uint64_t size = 100000, result = 1;
-        mr_heap_allocate(heap, 1, &size, &none[i], &result);
+        mr_heap_allocate(heap, 1, 1, &size, &none[i], &result);
         assert_true(result == 0 || (none[i] == 16u << 20 && result % none[i] == 0));
         give(heap, result);
     }

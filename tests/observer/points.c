@@ -226,6 +226,7 @@ const struct mr_observer *millrace_observer(const struct mr_observed_driver *dri
                                            begin,
                                            end,
                                            access_boxes,
+                                           NULL,
                                            slice,
                                            NULL,
                                            NULL,

@@ -174,9 +174,14 @@ static void advise_streams(const struct mr_finding *finding, char *missing, char
                first.stream, first.after);
 }
 
+static bool is_free(const struct mr_side *side)
+{
+    return side->what == MR_SIDE_FREE || side->how & OBS_ACCESS_FREES;
+}
+
 static void advise_early_free(const struct mr_finding *finding, char *missing, char *advice)
 {
-    bool free_is_later = finding->later.what == MR_SIDE_FREE;
+    bool free_is_later = is_free(&finding->later);
     const struct mr_side *use = free_is_later ? &finding->earlier : &finding->later;
     const struct mr_side *end = free_is_later ? &finding->later : &finding->earlier;
     struct words used = words_of(use), ended = words_of(end);
@@ -204,10 +209,15 @@ static void advise_early_free(const struct mr_finding *finding, char *missing, c
 
 static void advise_late_use(const struct mr_finding *finding, char *missing, char *advice)
 {
-    bool free_is_later = finding->later.what == MR_SIDE_FREE;
+    bool free_is_later = is_free(&finding->later);
     const struct mr_side *use = free_is_later ? &finding->earlier : &finding->later;
     const struct mr_side *end = free_is_later ? &finding->later : &finding->earlier;
     struct words used = words_of(use);
+    if (end->how & OBS_ACCESS_FREES) {
+        MISSING("%s that frees the memory is asked for before %s that uses it", noun_of(end->what), used.noun);
+        ADVICE("free the memory in a kernel that is launched after its last use, and waits for it");
+        return;
+    }
     if (use->node && end->node && use->work == end->work) {
         MISSING("%s comes after the free in the graph", used.noun);
         ADVICE("turn the edges round, so that the free depends on %s", used.noun);

@@ -30,6 +30,7 @@ enum mr_finding_kind {
     MR_FINDING_WILD, /* a kernel touches addresses where there is nothing */
     MR_FINDING_MISALIGNED, /* an access at an address that is no multiple of its size */
     MR_FINDING_DEVICE_POINTER, /* the host's code touches memory of a device */
+    MR_FINDING_BAD_FREE, /* a kernel frees what malloc() in kernels has not given, or frees it twice */
     MR_FINDING_LEAK, /* memory that nobody has freed when the program ends */
     /* The tool init's (init.c). */
     MR_FINDING_UNWRITTEN_COPY, /* bytes are copied to the host that nothing has written */
@@ -79,6 +80,9 @@ enum mr_side_stream {
 /* With MR_ACCESS_READ of enum mr_access_how: a kernel runs the code that the byte stands for (code.h). */
 enum { OBS_ACCESS_RUNS = 1 << 18 };
 
+/* A kernel allocates or frees memory of its heap, and touches none of it. */
+enum { OBS_ACCESS_ALLOCATES = 1 << 19, OBS_ACCESS_FREES = 1 << 20 };
+
 /* One operation of a finding. */
 struct mr_side {
     enum mr_side_what what;
@@ -111,7 +115,8 @@ enum mr_allocation_kind {
     MR_ALLOCATION_IMPORTED, /* cuIpcOpenMemHandle, cuMemPoolImportPointer */
     MR_ALLOCATION_MODULE, /* a module's variable */
     MR_ALLOCATION_CODE, /* a module's code: one byte at a made-up address, which its kernels read */
-    MR_ALLOCATION_GRAPH /* a graph's allocation node */
+    MR_ALLOCATION_GRAPH, /* a graph's allocation node */
+    MR_ALLOCATION_HEAP /* malloc() in a kernel: the operations that make and end it are kernels */
 };
 
 struct mr_finding_allocation {

@@ -277,6 +277,11 @@ static uint64_t make(struct obs_operation *made, enum mr_allocation_kind kind, u
     generation->target = target ? *target : 0;
     generation->asked = made->side.number;
     generation->made = made->side;
+    if (kind == MR_ALLOCATION_HEAP) { /* a launch that is asked for earlier may use it as well */
+        generation->asked = 0;
+        generation->made.call = obs_heap_malloc;
+        generation->made.of_thread = 0;
+    }
     obs_history_init(&generation->history, kind, made);
     pthread_rwlock_wrlock(&lock);
     uint64_t free_since = push_aside(base, base + size);
@@ -514,6 +519,8 @@ static void view(const struct obs_generation *generation, struct obs_generation_
     pthread_mutex_lock(&history->lock);
     if (history->ended)
         out->ended = history->ended->side;
+    if (history->ended && history->kind == MR_ALLOCATION_HEAP)
+        out->ended.how |= OBS_ACCESS_FREES;
     pthread_mutex_unlock(&history->lock);
 }
 

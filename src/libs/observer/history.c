@@ -11,6 +11,8 @@
 #include "libs/observer/found.h"
 #include "libs/observer/late.h"
 
+const char obs_heap_malloc[] = "malloc() in a kernel", obs_heap_free[] = "free() in a kernel";
+
 struct note {
     struct obs_span span; /* first: a span is its note */
     struct obs_shape shape;
@@ -234,14 +236,18 @@ static void report_end(const struct obs_history *history, const struct obs_opera
     bool asked_later = user->side.number > ended->side.number;
     if (history->kind == MR_ALLOCATION_REGISTERED && (after || asked_later))
         return; /* the program's own memory, which is still there */
-    struct mr_side use = side_of(user, touched->how, touched->place);
+    struct mr_side use = side_of(user, touched->how, touched->place), end = ended->side;
     struct obs_told ended_told = *told;
     struct obs_run run = {touched->shape.first, touched->shape.end};
     obs_shape_run_at(&touched->shape, run.first, &run);
     ended_told.allocation.free_call = ended->side.call;
+    if (history->kind == MR_ALLOCATION_HEAP) {
+        ended_told.allocation.free_call = obs_heap_free;
+        end.how |= OBS_ACCESS_FREES;
+    }
     ended_told.allocation.free_site = ended->side.site;
-    report(after || asked_later ? MR_FINDING_USE_AFTER_FREE : MR_FINDING_EARLY_FREE, &use, &ended->side, run,
-           &ended_told, !after && obs_comes_after(ended, user));
+    report(after || asked_later ? MR_FINDING_USE_AFTER_FREE : MR_FINDING_EARLY_FREE, &use, &end, run, &ended_told,
+           !after && obs_comes_after(ended, user));
 }
 
 /* The history's lock is held. */
@@ -249,14 +255,16 @@ static void check_life(const struct obs_history *history, const struct obs_opera
                        const struct obs_touched *touched, const struct obs_told *told)
 {
     MR_MUTEX_HELD(&history->lock);
+    bool is_heap = history->kind == MR_ALLOCATION_HEAP;
     bool in_stream_order = history->kind == MR_ALLOCATION_POOL || history->kind == MR_ALLOCATION_GRAPH;
-    if (in_stream_order && user != history->made) {
+    if ((in_stream_order || is_heap) && user != history->made) {
         enum relation relation = relation_of(user, history->made);
-        struct mr_side use = side_of(user, touched->how, touched->place);
+        struct mr_side use = side_of(user, touched->how, touched->place), made = history->made->side;
         struct obs_run run = {touched->shape.first, touched->shape.end};
         obs_shape_run_at(&touched->shape, run.first, &run);
+        made.how |= is_heap ? OBS_ACCESS_ALLOCATES : 0u;
         if (relation != AFTER)
-            report(MR_FINDING_UNORDERED_USE, &history->made->side, &use, run, told, relation == AFTER_BY_LUCK);
+            report(MR_FINDING_UNORDERED_USE, &made, &use, run, told, relation == AFTER_BY_LUCK);
     }
     if (history->ended && user != history->ended)
         report_end(history, user, touched, told);

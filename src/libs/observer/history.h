@@ -49,6 +49,9 @@ struct obs_touched {
     uint32_t how, place; /* as in struct mr_access; how may have OBS_ACCESS_SETS as well */
 };
 
+/* What memory of the heap of kernels comes from and goes by, in place of a call. */
+extern const char obs_heap_malloc[], obs_heap_free[];
+
 /* How findings of a history are told. */
 struct obs_told {
     struct mr_finding_allocation allocation;

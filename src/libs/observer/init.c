@@ -19,6 +19,7 @@
 
 #include "base/log.h"
 #include "libs/observer/follow.h"
+#include "libs/observer/heap.h"
 #include "libs/observer/found.h"
 #include "libs/observer/init.h"
 #include "libs/observer/mem_fault.h"
@@ -533,6 +534,11 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
         obs_operation_drop(early);
 }
 
+static void heap(const struct mr_observed_work *work, const struct mr_observed_heap *changes, size_t count)
+{
+    obs_heap_told(&obs_tool_init, work, changes, count);
+}
+
 static void end(const struct mr_observed_work *work, CUresult status)
 {
     struct going *going = take_going(work);
@@ -566,5 +572,6 @@ const struct obs_tool obs_tool_init = {.name = "init",
                                        .begin = begin,
                                        .end = end,
                                        .access = access_boxes,
+                                       .heap = heap,
                                        .found = found,
                                        .write = write_init};

@@ -10,6 +10,7 @@
 #include "libs/observer/advice.h"
 #include "libs/observer/follow.h"
 #include "libs/observer/found.h"
+#include "libs/observer/heap.h"
 #include "libs/observer/host.h"
 #include "libs/observer/mem_fault.h"
 #include "libs/observer/mem_leak.h"
@@ -129,6 +130,35 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
         obs_operation_drop(early);
 }
 
+/* What free() in a kernel was given. */
+static void report_bad_free(struct obs_operation *operation, uintptr_t address)
+{
+    struct mr_finding finding = {
+        .kind = MR_FINDING_BAD_FREE, .later = operation->side, .first = address, .end = address + 1};
+    struct obs_generation_view view;
+    finding.later.how = OBS_ACCESS_FREES;
+    if (obs_generation_at(address, UINT64_MAX, &view)) {
+        finding.allocation = obs_mem_allocation(&view);
+        if (view.kind == MR_ALLOCATION_HEAP && view.base == address)
+            finding.earlier = view.ended;
+    }
+    obs_finding_note(&finding);
+}
+
+static void heap(const struct mr_observed_work *work, const struct mr_observed_heap *changes, size_t count)
+{
+    struct obs_operation *early, *operation;
+    obs_heap_told(&obs_tool_mem, work, changes, count);
+    operation = obs_order_of_work(work, false, &early);
+    for (size_t i = 0; operation && i < count; i++)
+        if (changes[i].how == MR_OBSERVED_HEAP_BAD_FREE)
+            report_bad_free(operation, changes[i].first);
+    if (operation)
+        obs_operation_drop(operation);
+    if (early)
+        obs_operation_drop(early);
+}
+
 static void end(const struct mr_observed_work *work, CUresult status)
 {
     (void)status;
@@ -159,5 +189,6 @@ const struct obs_tool obs_tool_mem = {.name = "mem",
                                       .begin = begin,
                                       .end = end,
                                       .access = access_boxes,
+                                      .heap = heap,
                                       .found = found,
                                       .write = write_mem};

@@ -93,7 +93,11 @@ void obs_mem_words(const struct mr_finding *finding, char detail[OBS_ADVICE_ROOM
         say_outside(finding, detail, missing, advice);
         break;
     case MR_FINDING_FREED:
-        if (finding->earlier.call) {
+        if (finding->earlier.how & OBS_ACCESS_FREES) {
+            DETAIL("%s %" PRIu64 " byte%s that a kernel has freed", how, bytes, s);
+            MISSING("the kernel that calls free() is asked for before this use");
+            ADVICE("free the memory after its last use");
+        } else if (finding->earlier.call) {
             DETAIL("%s %" PRIu64 " byte%s that %s has freed", how, bytes, s, finding->earlier.call);
             MISSING("%s gives the memory back before this use is asked for", finding->earlier.call);
             ADVICE("free the memory after its last use");
@@ -130,6 +134,17 @@ void obs_mem_words(const struct mr_finding *finding, char detail[OBS_ADVICE_ROOM
         DETAIL("%s %" PRIu64 " byte%s of device memory", how, bytes, s);
         MISSING("the host can't use device memory of a GPU; here both share their addresses");
         ADVICE("copy it (cudaMemcpy), or allocate it by cudaMallocManaged or cudaMallocHost");
+        break;
+    case MR_FINDING_BAD_FREE:
+        if (finding->earlier.call) {
+            DETAIL("frees memory that a kernel has freed before");
+            MISSING("what malloc() in a kernel has given may be freed once");
+            ADVICE("let one thread free it, once");
+        } else {
+            DETAIL("frees memory at %#" PRIxPTR " that malloc() in a kernel has not given", finding->first);
+            MISSING("free() in a kernel takes what malloc() in a kernel has given, and no place inside of it");
+            ADVICE("look at where the pointer comes from: memory of cudaMalloc is freed by cudaFree");
+        }
         break;
     case MR_FINDING_UNWRITTEN_COPY:
     case MR_FINDING_UNWRITTEN_PADDING:

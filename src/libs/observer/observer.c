@@ -192,6 +192,13 @@ static void access_boxes(const struct mr_observed_work *work, const struct mr_ac
     }
 }
 
+static void heap(const struct mr_observed_work *work, const struct mr_observed_heap *changes, size_t count)
+{
+    for (uint32_t i = 0; i < used; i++)
+        if (on[i]->heap)
+            on[i]->heap(work, changes, count);
+}
+
 static void slice(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to)
 {
     for (uint32_t i = 0; i < used; i++)
@@ -355,6 +362,7 @@ const struct mr_observer *millrace_observer(const struct mr_observed_driver *dri
                                  .begin = begin,
                                  .end = end,
                                  .access = access_boxes,
+                                 .heap = heap,
                                  .slice = slice,
                                  .ran = ran,
                                  .may_begin = may_begin,

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "libs/observer/code.h"
 #include "libs/observer/follow.h"
+#include "libs/observer/heap.h"
 #include "libs/observer/history.h"
 #include "libs/observer/host.h"
 #include "libs/observer/order_call.h"
@@ -222,6 +223,11 @@ static void acquire_values(const struct mr_observed_work *work)
     obs_operation_drop(early);
 }
 
+static void heap(const struct mr_observed_work *work, const struct mr_observed_heap *changes, size_t count)
+{
+    obs_heap_told(&obs_tool_race, work, changes, count);
+}
+
 static void end(const struct mr_observed_work *work, CUresult status)
 {
     (void)status;
@@ -253,5 +259,6 @@ const struct obs_tool obs_tool_race = {.name = "race",
                                        .begin = begin,
                                        .end = end,
                                        .access = access_boxes,
+                                       .heap = heap,
                                        .found = found,
                                        .write = write_race};

@@ -62,9 +62,9 @@ static const char *what_of(enum mr_side_what what)
 
 static const char *how_of(const struct mr_side *side)
 {
-    if (side->what == MR_SIDE_ALLOCATION)
+    if (side->what == MR_SIDE_ALLOCATION || side->how & OBS_ACCESS_ALLOCATES)
         return "allocates";
-    if (side->what == MR_SIDE_FREE)
+    if (side->what == MR_SIDE_FREE || side->how & OBS_ACCESS_FREES)
         return "frees";
     if (side->how & OBS_ACCESS_RUNS)
         return "runs";

@@ -29,6 +29,7 @@ struct obs_tool {
     void (*begin)(const struct mr_observed_work *work);
     void (*end)(const struct mr_observed_work *work, CUresult status);
     void (*access)(const struct mr_observed_work *work, const struct mr_access *boxes, size_t count);
+    void (*heap)(const struct mr_observed_work *work, const struct mr_observed_heap *changes, size_t count);
     void (*slice)(const struct mr_observed_work *work, unsigned worker, uint64_t from, uint64_t to);
     void (*ran)(const struct mr_observed_work *work, uint64_t from, uint64_t to, CUresult status);
     bool (*may_begin)(const struct mr_observed_work *work);
