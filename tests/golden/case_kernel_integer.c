@@ -76,6 +76,19 @@ static const struct gold_kernel integer[] = {
     {"kernel.add_cc_chain", IN_INT, 'r',
      "add.cc.u32 %r4, %r1, %r2; addc.cc.u32 %r5, %r2, %r3; addc.u32 %r6, %r1, %r3; xor.b32 %r7, %r4, %r5; "
      "xor.b32 %r10, %r7, %r6;"},
+    {"kernel.sub_cc_addc", IN_INT, 'r', "sub.cc.u32 %r4, %r1, %r2; addc.u32 %r10, %r3, 5;"},
+    {"kernel.add_cc_subc", IN_INT, 'r', "add.cc.u32 %r4, %r1, %r2; subc.u32 %r10, %r3, 5;"},
+    {"kernel.sub_cc_addc_alone", IN_INT, 'r', "sub.cc.u32 %r4, %r1, %r2; addc.u32 %r10, 0, 0;"},
+    {"kernel.sub_cc_madc_lo", IN_INT, 'r', "sub.cc.u32 %r4, %r1, %r2; madc.lo.u32 %r10, %r2, %r3, %r1;"},
+    {"kernel.sub_cc_madc_hi", IN_INT, 'r', "sub.cc.u32 %r4, %r1, %r2; madc.hi.u32 %r10, %r2, %r3, %r1;"},
+    {"kernel.mad_cc_subc", IN_INT, 'r', "mad.lo.cc.u32 %r4, %r1, %r2, %r3; subc.u32 %r10, %r3, %r1;"},
+    {"kernel.sub_cc_addc_chain", IN_INT, 'r',
+     "sub.cc.u32 %r4, %r1, %r2; addc.cc.u32 %r5, %r2, %r3; subc.cc.u32 %r6, %r1, %r3; addc.u32 %r7, %r4, %r5; "
+     "xor.b32 %r10, %r7, %r6;"},
+    {"kernel.add_cc_subc_chain", IN_INT, 'r',
+     "add.cc.u32 %r4, %r1, %r2; subc.cc.u32 %r5, %r2, %r3; addc.cc.u32 %r6, %r1, %r3; subc.u32 %r7, %r4, %r5; "
+     "xor.b32 %r10, %r7, %r6;"},
+    {"kernel.sub_cc_u64_addc", IN_INT, 'r', "sub.cc.u64 %rd14, %rd11, %rd12; addc.u32 %r10, %r3, 5;"},
     {"kernel.and_or_xor_not", IN_INT, 'r',
      "and.b32 %r4, %r1, %r2; or.b32 %r5, %r1, %r3; xor.b32 %r6, %r4, %r5; not.b32 %r10, %r6;"},
     {"kernel.cnot_b32", IN_INT, 'r', "cnot.b32 %r10, %r1;"},

@@ -356,8 +356,10 @@ bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst)
     }
 }
 
-/* Sums and products with the carry flag. The flag is a predicate per lane behind the last register; after a subtraction
- * it says "borrow". */
+/* Sums and products with the carry flag. The flag is a predicate per lane behind the last register. The manual calls it
+ * "borrow" after a subtraction; on hardware a subtraction adds the complement, so that the flag then says that nothing
+ * was borrowed, and subc takes one more where it is not set. What compilers make of divisions of 128 bits goes by that:
+ * addc behind sub.cc. */
 bool cg_emit_carry(struct cg *g, const struct mr_ptx_inst *inst)
 {
     uint32_t flag = g->flow.reg_count - 1;
@@ -381,16 +383,17 @@ bool cg_emit_carry(struct cg *g, const struct mr_ptx_inst *inst)
         b = cg_source(g, &inst->operands[3], type);
     }
     LLVMValueRef r = minus ? LLVMBuildSub(g->b, a, b, "") : LLVMBuildAdd(g->b, a, b, "");
-    LLVMValueRef carry = minus ? LLVMBuildICmp(g->b, LLVMIntULT, a, b, "") : LLVMBuildICmp(g->b, LLVMIntULT, r, a, "");
+    LLVMValueRef over = minus ? LLVMBuildICmp(g->b, LLVMIntULT, a, b, "") : LLVMBuildICmp(g->b, LLVMIntULT, r, a, "");
     if (takes) {
-        LLVMValueRef old = cg_read(g, flag), extra = cg_resize(g, old, type, false), sum = r;
+        LLVMValueRef old = cg_read(g, flag), sum = r;
+        LLVMValueRef extra = cg_resize(g, minus ? LLVMBuildNot(g->b, old, "") : old, type, false);
         r = minus ? LLVMBuildSub(g->b, sum, extra, "") : LLVMBuildAdd(g->b, sum, extra, "");
         LLVMValueRef more =
             minus ? LLVMBuildICmp(g->b, LLVMIntULT, sum, extra, "") : LLVMBuildICmp(g->b, LLVMIntULT, r, sum, "");
-        carry = LLVMBuildOr(g->b, carry, more, "");
+        over = LLVMBuildOr(g->b, over, more, "");
     }
     cg_write(g, &inst->operands[0], r);
     if (gives)
-        cg_write_reg(g, flag, carry);
+        cg_write_reg(g, flag, minus ? LLVMBuildNot(g->b, over, "") : over);
     return true;
 }
