@@ -74,6 +74,7 @@ struct mr_codegen_request {
     bool note_accesses; /* code notes its accesses in mr_block, for reports of faults; slower */
     bool notes; /* code makes notes of all that it touches (abi/note.h), and the object has a table of sites; slower */
     bool all_pairs; /* tests: run warps in pairs wherever that is allowed, not only where it pays */
+    bool quick_backend; /* tests with sanitizers: LLVM selects instructions and registers in its quickest way */
     bool want_ir, want_assembly; /* fill ir_text, ir_optimised and assembly (for MILLRACE_DUMP) */
 };
 

@@ -163,7 +163,8 @@ static struct compiled *compile(struct rig *rig, uint32_t entry, unsigned shape)
                                          .features = rig_variant == 5 ? "+cx16" : NULL,
                                          .hurry = rig_variant == 6 || rig_variant == 7,
                                          .notes = makes_notes(),
-                                         .all_pairs = rig_variant == 4};
+                                         .all_pairs = rig_variant == 4,
+                                         .quick_backend = QUICK_BACKEND};
     struct mr_codegen_result result;
     if (!mr_codegen.emit(&request, &result))
         fail_msg("%s", result.error);

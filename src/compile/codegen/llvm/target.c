@@ -234,9 +234,9 @@ static struct cg_machine *make_machine(struct cg_unit *unit, LLVMCodeGenOptLevel
 static LLVMCodeGenOptLevel level_of(const struct mr_codegen_request *request)
 {
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess};
-    return request->hurry              ? LLVMCodeGenLevelNone
-           : request->optimisation < 2 ? levels[request->optimisation]
-                                       : LLVMCodeGenLevelDefault;
+    if (request->hurry || request->quick_backend)
+        return LLVMCodeGenLevelNone;
+    return request->optimisation < 2 ? levels[request->optimisation] : LLVMCodeGenLevelDefault;
 }
 
 bool cg_machine_take(struct cg_unit *unit)
