@@ -512,7 +512,7 @@ static bool run_offspring(struct mr_job *job, CUresult *status)
     for (;;) {
         if (offspring->launch) {
             mr_launched_before(mr_launched_take(offspring->launch), &offspring->list);
-            mr_tell_launch(job->told, offspring->launch);
+            mr_tell_launched(job->told, offspring->launch);
             mr_launch_free(offspring->launch);
             offspring->launch = NULL;
         }

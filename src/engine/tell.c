@@ -332,6 +332,13 @@ static void pass_on(void *data, struct mr_access *boxes, size_t count)
         mr_memory_tell(&told->work, boxes, count);
 }
 
+static void pass_on_launched(void *data, struct mr_access *boxes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        boxes[i].how |= MR_ACCESS_PAST_GRIDS;
+    pass_on(data, boxes, count);
+}
+
 static void pass_on_heap(void *data, const struct mr_observed_heap *changes, size_t count)
 {
     const struct mr_told *told = data;
@@ -345,6 +352,14 @@ void mr_tell_launch(struct mr_told *told, const struct mr_launch *launch)
         return;
     mr_heap_give(launch, pass_on_heap, told);
     mr_footprint_give(launch, pass_on, told);
+}
+
+void mr_tell_launched(struct mr_told *told, const struct mr_launch *launch)
+{
+    if (!mr_observes(MR_OBSERVE_ACCESS))
+        return;
+    mr_heap_give(launch, pass_on_heap, told);
+    mr_footprint_give(launch, pass_on_launched, told);
 }
 
 void mr_tell_command(struct mr_told *told, const struct mr_command *command, CUresult status)

@@ -71,8 +71,11 @@ void mr_tell_fill(struct mr_told *told, const struct mr_fill *fill);
 void mr_tell_parts(struct mr_told *told, const struct mr_parts *parts, bool done);
 void mr_tell_memory_op(struct mr_told *told, const CUstreamBatchMemOpParams *op);
 
-/* What a launch touched whose blocks have ended, also after a fault. With NULL for `told` it is forgotten. */
+/* What a launch touched whose blocks have ended, also after a fault. With NULL for `told` it is forgotten. The second
+ * is for one that a kernel has launched: it counts as behind the wait for the grids before, if that kernel may overlap.
+ */
 void mr_tell_launch(struct mr_told *told, const struct mr_launch *launch);
+void mr_tell_launched(struct mr_told *told, const struct mr_launch *launch);
 
 /* What a command of a stream touched that has been carried out with this status; batches tell for themselves. */
 void mr_tell_command(struct mr_told *told, const struct mr_command *command, CUresult status);

@@ -111,6 +111,8 @@ static void put_side(const struct mr_side *side, const struct mr_observed_driver
         put_text("note", note);
     }
     if (side->place && driver && driver->place && driver->place(side->place, &place)) {
+        if (side->kernel && place.kernel && strcmp(side->kernel, place.kernel) != 0)
+            put_text("within", place.kernel);
         put_text("file", place.file);
         put_number("line", place.line);
         put_number("ptx_line", place.ptx_line);

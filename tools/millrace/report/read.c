@@ -223,6 +223,20 @@ static struct report_stack stack_of(struct source *source, uint64_t site)
     return stack;
 }
 
+/* The place is in another kernel, which the one of the call has launched. */
+static void note_launched(struct report_side *side, const cJSON *from)
+{
+    char *symbol = copy_of(from, "within"), *name = symbol ? names_demangle(symbol) : NULL;
+    if (name) {
+        char *note = report_format("in kernel '%s', which it has launched%s%s", name, side->note ? "; " : "",
+                                   side->note ? side->note : "");
+        free(side->note);
+        side->note = note;
+    }
+    free(name);
+    free(symbol);
+}
+
 static struct report_side side_of(struct source *source, const cJSON *from)
 {
     struct report_side side = {
@@ -243,6 +257,7 @@ static struct report_side side_of(struct source *source, const cJSON *from)
         .stack = stack_of(source, number_of(from, "site")),
     };
     side.kernel = side.symbol ? names_demangle(side.symbol) : NULL;
+    note_launched(&side, from);
     return side;
 }
 
