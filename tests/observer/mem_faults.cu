@@ -44,6 +44,13 @@ __global__ void both(int *a, const int *b, int i)
     a[i] = value;
 }
 
+__global__ void count(int *to)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        atomicAdd(to, i + 1);
+}
+
 __global__ void heap(int *to)
 {
     int *own = (int *)malloc(16 * sizeof(int));
@@ -219,6 +226,19 @@ static void host_heap()
     if (mended)
         CHECK(cudaHostRegister(a, 256, 0));
     fill<<<1, 64>>>(a, 64, 1);
+    wait();
+    if (mended)
+        CHECK(cudaHostUnregister(a));
+    std::free(a);
+}
+
+/* Four accesses of one line to the same bytes. */
+static void unrolled()
+{
+    int *a = (int *)std::calloc(1, 256);
+    if (mended)
+        CHECK(cudaHostRegister(a, 256, 0));
+    count<<<1, 1>>>(a);
     wait();
     if (mended)
         CHECK(cudaHostUnregister(a));
@@ -465,6 +485,7 @@ int main(int count, char **arguments)
                {"copies", copies},
                {"handed_out_again", handed_out_again},
                {"host_heap", host_heap},
+               {"unrolled", unrolled},
                {"host_stack", host_stack},
                {"unregistered", unregistered},
                {"null_pointer", null_pointer}, {"null_warp", null_warp},

@@ -22,7 +22,7 @@ def line_of(text):
     return 1 + next(i for i, line in enumerate(LINES) if text in line)
 
 
-FILL, SUM = line_of("to[i] = value"), line_of("atomicAdd(to")
+FILL, SUM = line_of("to[i] = value"), line_of("atomicAdd(to, from")
 # Of each finding: its kind, the bytes, where they begin in the allocation, the allocation's size, how often it was
 # seen, and the line of the kernel.
 FAULTS = {
@@ -35,6 +35,7 @@ FAULTS = {
     "freed_pool": [("freed-memory", 512, 0, 1024, 1, FILL)],
     "handed_out_again": [],
     "host_heap": [("host-pointer", 256, None, None, 1, FILL)],
+    "unrolled": [("host-pointer", 4, None, None, 1, line_of("atomicAdd(to, i"))],
     "host_stack": [("host-pointer", 256, None, None, 1, FILL)],
     "unregistered": [("freed-memory", 256, 0, 4096, 1, FILL)],
     "null_pointer": [("wild-pointer", 4, None, None, 1, FILL)],

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -273,10 +274,29 @@ static uint64_t count_bytes(struct fault *fault)
     return bytes;
 }
 
+/* Are both places in one line? */
+static bool same_line(uint32_t one, uint32_t other)
+{
+    struct mr_observed_place a, b;
+    return one == other || (driver->place && driver->place(one, &a) && driver->place(other, &b) && a.file && b.file &&
+                            a.line == b.line && strcmp(a.file, b.file) == 0 && strcmp(a.kernel, b.kernel) == 0);
+}
+
+/* A loop that the compiler has unrolled has several places in one line, which do the same to the same bytes. */
+static bool is_told(const struct fault *told, const struct fault *fault)
+{
+    const struct mr_finding *finding = &fault->finding;
+    for (; told != fault; told = told->next)
+        if (told->finding.kind == finding->kind && told->finding.later.how == finding->later.how &&
+            told->finding.first == finding->first && told->finding.end == finding->end &&
+            told->finding.touched == finding->touched && same_line(told->finding.later.place, finding->later.place))
+            return true;
+    return false;
+}
+
 static void tell(struct fault *fault)
 {
     struct mr_finding *finding = &fault->finding;
-    finding->touched += count_bytes(fault);
     if (finding->kind == MR_FINDING_OUTSIDE) {
         struct near near = {.address = finding->first, .call = finding->later.number};
         obs_generation_each(false, nearer, &near);
@@ -305,9 +325,13 @@ void obs_mem_settle(const struct mr_observed_work *work)
         atomic_fetch_sub_explicit(&fault_count, 1, memory_order_relaxed);
     }
     pthread_mutex_unlock(&lock);
+    for (struct fault *fault = ended; fault; fault = fault->next) {
+        fault->finding.touched += count_bytes(fault);
+        if (!is_told(ended, fault))
+            tell(fault);
+    }
     for (struct fault *next; ended; ended = next) {
         next = ended->next;
-        tell(ended);
         free(ended->runs);
         free(ended);
     }
