@@ -379,6 +379,23 @@ class Libraries(unittest.TestCase):
         subprocess.run(["cc", "-o", str(program), str(here / "user.c"), str(library), f"-Wl,-rpath,{self.path}"], check=True)
         self.assertEqual(run(str(program)), (0, f"0 12090 {LIBRARIES / 'libcudart.so.12'}\n"))
 
+    def test_names_of_packers_for_what_is_loaded(self):
+        """The loader knows Millrace's library by each of these names, whichever came first."""
+        source, first = self.path / "calls.c", "libcudart.so.12"
+        source.write_text("int cudaRuntimeGetVersion(int *);\nint ask(void) { int version = 0; return cudaRuntimeGetVersion(&version) ? -1 : version; }\n")
+        objects = []
+        for name in "libcudart-0123abcd.so.12.9.79", "libcudart-4567cdef.so.12.6.68":
+            folder = self.path / name.split(".")[0]
+            folder.mkdir()
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", str(folder / name), str(pathlib.Path(__file__).parent / "nvidias.c"), str(self.path / "extra.c"),
+                            f"-Wl,-soname,{name}", f"-Wl,--version-script={self.path / 'map12'}"], check=True)
+            objects.append(folder / "calls.so")
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", str(objects[-1]), str(source), str(folder / name), f"-Wl,-rpath,{folder}"], check=True)
+        load = "import ctypes, sys\nfor path in sys.argv[1:]: print(getattr(ctypes.CDLL(path), 'ask', lambda: 'loaded')())"
+        for order in (objects, [first, *objects], [objects[1], first, objects[0]], [*objects, *objects]):
+            status, said = run(sys.executable, "-c", load, *map(str, order))
+            self.assertEqual((status, said.split()), (0, ["loaded" if path == first else "12090" for path in order]))
+
 
 class Files(unittest.TestCase):
     """Files that a GPU's kernel module has, and assemblers of packages."""

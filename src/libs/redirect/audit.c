@@ -17,6 +17,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "libs/redirect/calls.h"
@@ -45,6 +46,9 @@ static char nvvm;
 /* The cookie of a library that exports the PTX Compiler API: what is looked up in it is watched. */
 static char ptxcompiler;
 
+/* The program's first object; all others of its namespace are behind it. NULL until the loader has told of it. */
+static const struct link_map *program;
+
 static bool is_c_library(const char *path)
 {
     const char *file = strrchr(path, '/');
@@ -60,12 +64,33 @@ EXPORT unsigned la_version(unsigned version)
     return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
+/* Whether the program has loaded Millrace's library at `path`. The loader's lock is held. */
+static bool is_loaded(const char *path)
+{
+    struct stat wanted, found;
+    if (stat(path, &wanted) != 0)
+        return false;
+    for (const struct link_map *map = program; map; map = map->l_next)
+        if (mr_library_is_ours(map->l_name) && stat(map->l_name, &found) == 0 && found.st_dev == wanted.st_dev &&
+            found.st_ino == wanted.st_ino)
+            return true;
+    return false;
+}
+
+/* The loader notes a library under the name that was asked for, by which it looks for the versions of symbols, when it
+ * maps it. If the library is there already, it notes the path that this function answers instead. So a name that is not
+ * the library's own (a packer's) stays as it is then, and the path stands for the first file of that name that the
+ * loader would open: it finds that it has that file, and notes the name. */
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
-    if (flag != LA_SER_ORIG || *cookie == (uintptr_t)&ours)
+    bool begins = flag == LA_SER_ORIG;
+    if (*cookie == (uintptr_t)&ours || (!begins && !mr_library_is_packed(name)))
         return (char *)name;
     const char *path = mr_library_for(name);
     if (!path || strcmp(path, name) == 0)
+        return (char *)name;
+    bool by_folder = mr_library_is_packed(name) && is_loaded(path);
+    if (begins ? by_folder && !strchr(name, '/') : !by_folder)
         return (char *)name;
     mr_log(MR_LOG_DEBUG, "%s is taken from %s", name, path);
     return (char *)path;
@@ -76,6 +101,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
     *cookie = 0;
     if (namespace != LM_ID_BASE)
         return 0;
+    if (!program)
+        program = map;
     if (mr_library_is_ours(map->l_name)) {
         *cookie = (uintptr_t)&ours;
         return 0;

@@ -116,6 +116,12 @@ static const char *behind_stem(const char *rest)
     return strncmp(rest, ".so", 3) == 0 ? rest + 3 : NULL;
 }
 
+bool mr_library_is_packed(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dash = strchr(slash ? slash + 1 : path, '-');
+    return dash && behind_stem(dash);
+}
+
 static bool is_for(const struct library *library, const char *file)
 {
     size_t stem = strlen(library->stem), version = strlen(library->version);

@@ -22,6 +22,10 @@ bool mr_library_is_ours(const char *path);
  * and MILLRACE_KEEP does not list it. */
 bool mr_library_is_runtime_11(const char *name);
 
+/* Whether the file's name at the end of `path` is one that a wheel's packer has made unique
+ * (libcudart-0123abcd.so.12). */
+bool mr_library_is_packed(const char *path);
+
 /* The path of Millrace's library for `name` (a file's name or path, as a program asks for it), or NULL if there is
  * none, or MILLRACE_KEEP lists it. It may be `name`'s own path. Names with more of a version (libcudart.so.12.9.79),
  * and those that a wheel's packer made unique (libcudart-0123abcd.so.12), are taken, too. The text is valid for the
