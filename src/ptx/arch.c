@@ -51,6 +51,9 @@ void mr_ptx_arch_safe_words(struct mr_words *words)
     /* The fault is in how LLVM's NVPTX lowers a load of 16 x i8; such loads come of its pass for straight code. */
     mr_words_add(words, "-mllvm", "");
     mr_words_add(words, "-slp-max-vf=8", "");
+    /* Without it LLVM asks for functions of a library that devices don't have. */
+    mr_words_add(words, "-mllvm", "");
+    mr_words_add(words, "-expand-fp-convert-bits=64", "");
 }
 
 /* 'a' is for one chip, 'f' for a family of chips; what a family has, each of its chips has. */

@@ -40,8 +40,10 @@ unsigned mr_ptx_arch_of_clang(unsigned capability);
  * then. */
 void mr_ptx_arch_clang_words(unsigned capability, char suffix, struct mr_words *words);
 
-/* Adds the options that keep clang 19 from wrong code: it reads 16 neighbouring bytes as four words at an address that
- * need not be a multiple of 16. So it joins eight things at most. mr_ptx_arch_clang_words adds them too. */
+/* Adds the options that keep clang 19 from wrong code and from its own end: it reads 16 neighbouring bytes as four
+ * words at an address that need not be a multiple of 16, so it joins eight things at most; and it crashes at
+ * conversions between floats and integers of more than 64 bits, unless these are written out. mr_ptx_arch_clang_words
+ * adds them too. */
 void mr_ptx_arch_safe_words(struct mr_words *words);
 
 /* Adds the PTX, as clang wrote it for an older architecture or one without a suffix, to `out`, with `capability` and
