@@ -34,9 +34,9 @@ class Launched(unittest.TestCase):
     def tearDownClass(cls):
         cls.room.cleanup()
 
-    def check(self, tools, *words):
+    def check(self, tools, *words, options=()):
         report = pathlib.Path(self.room.name, "report")
-        done = subprocess.run([MILLRACE, "check", "--tool", tools, "--error-exitcode", "9", "--format", "json", "-o", str(report), "--", self.program, *words],
+        done = subprocess.run([MILLRACE, "check", "--tool", tools, "--error-exitcode", "9", "--format", "json", "-o", str(report), *options, "--", self.program, *words],
                               capture_output=True, text=True, timeout=120)
         self.assertEqual(done.stdout, "done\n", done.stderr)
         return json.loads(report.read_text())["findings"]
@@ -47,6 +47,15 @@ class Launched(unittest.TestCase):
                 seen = [tuple(part for side in finding["sides"] for part in (side["kernel"].split("(")[0], side["how"], side.get("note")))
                         for finding in self.check("race", name)]
                 self.assertEqual(sorted(map(str, seen)), sorted(map(str, expected)))
+
+    def test_suppressed(self):
+        """By the name of either kernel: the one that the host has launched, and the one that this one has."""
+        rules = pathlib.Path(self.room.name, "rules")
+        for kernel in ("hands_on", "add", "_Z3addPiPKi"):
+            with self.subTest(kernel=kernel):
+                rules.write_text(f"kernel={kernel}\n")
+                found = self.check("race", "reads", options=("--suppress", str(rules)))
+                self.assertEqual([finding.get("suppressed") for finding in found], [f"{rules}:1"])
 
     def test_mended(self):
         for name in CASES:

@@ -34,8 +34,8 @@ void report_cut_stack(struct report_stack *stack, size_t keep)
 
 static void free_side(struct report_side *side)
 {
-    char *texts[] = {side->what, side->how,    side->kernel, side->symbol,
-                     side->call, side->stream, side->file,   side->note};
+    char *texts[] = {side->what,          side->how,  side->kernel, side->symbol, side->within,
+                     side->within_symbol, side->call, side->stream, side->file,   side->note};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     report_cut_stack(&side->stack, 0);

@@ -26,6 +26,7 @@ struct report_side {
     char *what; /* "kernel", "copy", "fill", "host function", "memory operation", "allocation", "free", "host" */
     char *how; /* "reads", "writes", "reads and writes", "frees", "allocates" */
     char *kernel, *symbol; /* of a kernel: its readable name and its symbol */
+    char *within, *within_symbol; /* the same of the kernel that it has launched, if that one did it; or NULL */
     char *call; /* the function of the interface that asked for it */
     char *stream; /* in words: "stream 5", "the legacy default stream" */
     char *file; /* of a kernel: where in its source */

@@ -224,17 +224,14 @@ static struct report_stack stack_of(struct source *source, uint64_t site)
 }
 
 /* The place is in another kernel, which the one of the call has launched. */
-static void note_launched(struct report_side *side, const cJSON *from)
+static void note_launched(struct report_side *side)
 {
-    char *symbol = copy_of(from, "within"), *name = symbol ? names_demangle(symbol) : NULL;
-    if (name) {
-        char *note = report_format("in kernel '%s', which it has launched%s%s", name, side->note ? "; " : "",
-                                   side->note ? side->note : "");
-        free(side->note);
-        side->note = note;
-    }
-    free(name);
-    free(symbol);
+    if (!side->within)
+        return;
+    char *note = report_format("in kernel '%s', which it has launched%s%s", side->within, side->note ? "; " : "",
+                               side->note ? side->note : "");
+    free(side->note);
+    side->note = note;
 }
 
 static struct report_side side_of(struct source *source, const cJSON *from)
@@ -243,6 +240,7 @@ static struct report_side side_of(struct source *source, const cJSON *from)
         .what = copy_of(from, "what"),
         .how = copy_of(from, "how"),
         .symbol = copy_of(from, "kernel"),
+        .within_symbol = copy_of(from, "within"),
         .call = copy_of(from, "call"),
         .stream = copy_of(from, "stream"),
         .file = copy_of(from, "file"),
@@ -257,7 +255,8 @@ static struct report_side side_of(struct source *source, const cJSON *from)
         .stack = stack_of(source, number_of(from, "site")),
     };
     side.kernel = side.symbol ? names_demangle(side.symbol) : NULL;
-    note_launched(&side, from);
+    side.within = side.within_symbol ? names_demangle(side.within_symbol) : NULL;
+    note_launched(&side);
     return side;
 }
 

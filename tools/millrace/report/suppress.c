@@ -56,7 +56,8 @@ static bool side_fits(int key, const char *pattern, const struct report_side *si
 {
     switch (key) {
     case KERNEL:
-        return function_fits(pattern, side->kernel) || fits(pattern, side->symbol);
+        return function_fits(pattern, side->kernel) || fits(pattern, side->symbol) ||
+               function_fits(pattern, side->within) || fits(pattern, side->within_symbol);
     case CALL:
         return fits(pattern, side->call);
     case FILE_NAME:
