@@ -346,20 +346,23 @@ static void pass_on_heap(void *data, const struct mr_observed_heap *changes, siz
         mr_observer.heap(&told->work, changes, count);
 }
 
-void mr_tell_launch(struct mr_told *told, const struct mr_launch *launch)
+static void tell_launch(struct mr_told *told, const struct mr_launch *launch,
+                        void (*give)(void *data, struct mr_access *boxes, size_t count))
 {
     if (!mr_observes(MR_OBSERVE_ACCESS))
         return;
     mr_heap_give(launch, pass_on_heap, told);
-    mr_footprint_give(launch, pass_on, told);
+    mr_footprint_give(launch, give, told);
+}
+
+void mr_tell_launch(struct mr_told *told, const struct mr_launch *launch)
+{
+    tell_launch(told, launch, pass_on);
 }
 
 void mr_tell_launched(struct mr_told *told, const struct mr_launch *launch)
 {
-    if (!mr_observes(MR_OBSERVE_ACCESS))
-        return;
-    mr_heap_give(launch, pass_on_heap, told);
-    mr_footprint_give(launch, pass_on_launched, told);
+    tell_launch(told, launch, pass_on_launched);
 }
 
 void mr_tell_command(struct mr_told *told, const struct mr_command *command, CUresult status)

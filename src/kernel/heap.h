@@ -2,10 +2,9 @@
 /* The device heap: where malloc() in a kernel takes its memory from.
  *
  * One heap per context, of CU_LIMIT_MALLOC_HEAP_SIZE bytes, made at the context's first allocation from a kernel. What
- * a kernel allocates lives until a
- * kernel frees it or the context ends. The heap's records stand outside of its memory, so that a kernel that writes
- * past its allocation
- * harms only its own data. (CUDA C++ programming guide, dynamic global memory allocation.)
+ * a kernel allocates lives until a kernel frees it or the context ends. The heap's records stand outside of its memory,
+ * so that a kernel that writes past its allocation harms only its own data. (CUDA C++ programming guide, dynamic global
+ * memory allocation.)
  *
  * Where an observer looks at accesses when the heap is made, the heap hands no address out twice, and tells the
  * observer what kernels allocate and free (heap_apart.h). */

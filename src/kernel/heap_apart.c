@@ -71,18 +71,39 @@ void mr_heap_apart_free(struct mr_heap_apart *heap)
     mr_free(heap);
 }
 
+/* `rows` with room for one more than `count`; NULL when memory is short: it stays as it is then. */
+static void *grown(void *rows, size_t count, size_t *room, size_t row_bytes)
+{
+    if (count < *room)
+        return rows;
+    size_t more = *room ? 2 * *room : 64;
+    void *larger = mr_realloc(rows, more * row_bytes);
+    if (larger)
+        *room = more;
+    return larger;
+}
+
 /* Room for one more change; it is reserved before anything is done, so that what is done is also told. */
 static bool can_tell(struct mr_heap_apart *heap)
 {
-    if (heap->change_count < heap->change_room)
-        return true;
-    size_t room = heap->change_room ? 2 * heap->change_room : 64;
-    struct change *more = mr_realloc(heap->changes, room * sizeof *more);
-    if (!more)
-        return false;
-    heap->changes = more;
-    heap->change_room = room;
-    return true;
+    struct change *changes = grown(heap->changes, heap->change_count, &heap->change_room, sizeof *changes);
+    if (changes)
+        heap->changes = changes;
+    return changes;
+}
+
+static bool has_room(struct mr_heap_apart *heap)
+{
+    struct piece *pieces = grown(heap->pieces, heap->count, &heap->room, sizeof *pieces);
+    if (pieces)
+        heap->pieces = pieces;
+    return pieces;
+}
+
+/* Bytes of the heap that a request for `size` takes. */
+static uint64_t taken_by(uint64_t size)
+{
+    return size ? (size + GRAIN - 1) / GRAIN * GRAIN : GRAIN;
 }
 
 static void tell(struct mr_heap_apart *heap, uint64_t launch, uint64_t first, size_t size,
@@ -119,24 +140,11 @@ static void forget_freed(struct mr_heap_apart *heap)
     heap->freed_bytes = 0;
 }
 
-static bool has_room(struct mr_heap_apart *heap)
-{
-    if (heap->count < heap->room)
-        return true;
-    size_t room = heap->room ? 2 * heap->room : 64;
-    struct piece *more = mr_realloc(heap->pieces, room * sizeof *more);
-    if (!more)
-        return false;
-    heap->pieces = more;
-    heap->room = room;
-    return true;
-}
-
 uint64_t mr_heap_apart_allocate(struct mr_heap_apart *heap, uint64_t launch, uint64_t size, uint64_t alignment)
 {
     if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > heap->limit)
         return 0;
-    uint64_t taken = size ? (size + GRAIN - 1) / GRAIN * GRAIN : GRAIN;
+    uint64_t taken = taken_by(size);
     if (taken > heap->limit - heap->live || !can_tell(heap) || !has_room(heap))
         return 0;
     alignment = alignment < GRAIN ? GRAIN : alignment;
@@ -176,9 +184,9 @@ static struct piece *below(const struct mr_heap_apart *heap, uint64_t address)
 
 bool mr_heap_apart_release(struct mr_heap_apart *heap, uint64_t launch, uint64_t pointer)
 {
-    bool tells = can_tell(heap);
     if (pointer == 0)
         return true;
+    bool tells = can_tell(heap);
     struct piece *piece = below(heap, pointer);
     if (!piece || piece->first != pointer || piece->freed) {
         if (tells)
@@ -187,7 +195,7 @@ bool mr_heap_apart_release(struct mr_heap_apart *heap, uint64_t launch, uint64_t
     }
     uint64_t size = piece->size;
     piece->freed = true;
-    heap->live -= size ? (size + GRAIN - 1) / GRAIN * GRAIN : GRAIN;
+    heap->live -= taken_by(size);
     heap->freed++;
     heap->freed_bytes += size;
     if (tells)

@@ -141,9 +141,8 @@ static inline unsigned mr_dynamic_limit(const struct mr_entry *info, int asked)
     return info->static_shared < MR_SHARED_DEFAULT ? MR_SHARED_DEFAULT - (unsigned)info->static_shared : 0;
 }
 
-/* Most bytes that a launch by a kernel may ask for. What was set for the entry's function, or else its kernel, counts,
- * but not its number: more than the default allows all that the device has, as on hardware. Takes no lock; the caller
- * holds the module. */
+/* Most bytes that a launch by a kernel may ask for, by what was set for the entry's function, or else its kernel: all
+ * that the device has once more than the default was set, as on an H200. Takes no lock; the caller holds the module. */
 unsigned mr_module_dynamic_limit(const struct mr_module *module, size_t entry);
 
 /* The function of an entry, made on first request; NULL when memory is short. */

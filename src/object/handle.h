@@ -76,8 +76,8 @@ void *mr_object_borrow(const void *handle, enum mr_kind kind);
 /* A reference to an object that was found in this visit, dropped when the visit ends. False if it has none left. */
 bool mr_object_keep(void *object) __attribute__((warn_unused_result));
 
-/* The record of an object of that kind whose handle has ended, as long as no other has taken its place; else NULL. To
- * be read only, but by who knows that somebody holds the object. */
+/* The record of an object of that kind whose handle has ended, as long as no other has taken its place; else NULL. The
+ * caller only reads it, unless it knows that somebody holds the object. */
 const void *mr_object_find_ended(const void *handle, enum mr_kind kind);
 
 /* Whether a handle is one of an object of that kind that ended with its context (mr_object_orphan), as long as no other

@@ -153,9 +153,9 @@ struct mr_observed_place {
     uint32_t line, ptx_line;
 };
 
-/* What a kernel does with the heap of kernels (malloc and free in device code): by MR_OBSERVED_HEAP_BAD_FREE, it frees
- * an address that has not been allocated, or not since it was freed. Under an observer with MR_OBSERVE_ACCESS no
- * address of the heap is handed out twice. */
+/* What a kernel does with the heap of kernels (malloc and free in device code). MR_OBSERVED_HEAP_BAD_FREE: it frees an
+ * address that was never allocated, or that was freed before. Under an observer with MR_OBSERVE_ACCESS no address of
+ * the heap is handed out twice. */
 enum mr_observed_heap_how { MR_OBSERVED_HEAP_ALLOCATED, MR_OBSERVED_HEAP_FREED, MR_OBSERVED_HEAP_BAD_FREE };
 struct mr_observed_heap {
     uintptr_t first;

@@ -19,8 +19,8 @@
 
 #include "base/log.h"
 #include "libs/observer/follow.h"
-#include "libs/observer/heap.h"
 #include "libs/observer/found.h"
+#include "libs/observer/heap.h"
 #include "libs/observer/init.h"
 #include "libs/observer/mem_fault.h"
 #include "libs/observer/order_call.h"
