@@ -122,7 +122,8 @@ static void end_stream(void *stream)
 static const struct mr_cpu_library wanted = {.names = (const char *const[]){"libdnnl.so.2", "libdnnl.so.3", NULL},
                                              .what = "oneDNN",
                                              .without = "convolution",
-                                             .package = "libdnnl2"};
+                                             .package = "libdnnl2",
+                                             .is_cpp = true};
 
 static bool find(void *library, void **function, const char *symbol)
 {

@@ -71,7 +71,7 @@ static const struct mr_cpu_library libraries[2] = {
  * package as the rest. */
 static void lock_planner(bool wide)
 {
-    void *threads = dlopen(wide ? "libfftw3_threads.so.3" : "libfftw3f_threads.so.3", RTLD_NOW | RTLD_LOCAL);
+    void *threads = mr_cpu_library_load(wide ? "libfftw3_threads.so.3" : "libfftw3f_threads.so.3", false);
     void (*make_safe)(void) = NULL;
     if (threads)
         make_safe =

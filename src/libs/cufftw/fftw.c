@@ -77,7 +77,7 @@ static const struct mr_cpu_library libraries[2] = {
 /* FFTW locks its planner itself from here on: libcufft and the program may use it, too. */
 static void lock_planner(bool is_double)
 {
-    void *threads = dlopen(is_double ? "libfftw3_threads.so.3" : "libfftw3f_threads.so.3", RTLD_NOW | RTLD_LOCAL);
+    void *threads = mr_cpu_library_load(is_double ? "libfftw3_threads.so.3" : "libfftw3f_threads.so.3", false);
     const char *name = is_double ? "fftw_make_planner_thread_safe" : "fftwf_make_planner_thread_safe";
     void (*make_safe)(void) = threads ? (void (*)(void))dlsym(threads, name) : NULL;
     if (make_safe)

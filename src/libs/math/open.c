@@ -7,11 +7,18 @@
 
 #include "base/log.h"
 
+void *mr_cpu_library_load(const char *name, bool is_cpp)
+{
+    /* A sanitizer's runtime ends the program at an RTLD_DEEPBIND. */
+    bool has_sanitizer = dlsym(RTLD_DEFAULT, "__sanitizer_set_report_path") != NULL;
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL | (is_cpp || has_sanitizer ? 0 : RTLD_DEEPBIND));
+}
+
 void *mr_cpu_library_open(const struct mr_cpu_library *wanted)
 {
     mr_log_setup();
     for (const char *const *name = wanted->names; *name; name++) {
-        void *library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+        void *library = mr_cpu_library_load(*name, wanted->is_cpp);
         if (library && (!wanted->fits || wanted->fits(library, *name)))
             return library;
         if (library)
