@@ -357,9 +357,12 @@ static void errors_have_places(void **state)
     log_has(program, "1 error detected in the compilation of \"folder/broken kernel.cu\".");
     assert_int_equal(nvrtcGetLoweredName(program, "k", &lowered), NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION);
     nvrtcDestroyProgram(&program);
-    program = program_of("#warning look here\n__global__ void k() {}\n", NULL);
+    program = program_of("#warning look here\nenum e { A }; constexpr e other = (e)-1;\n"
+                         "__global__ void k(int n, float *p) { float f[] = {n, 1e300}; *p = f[0] + other; }\n",
+                         NULL);
     assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_SUCCESS);
     log_has(program, "default_program(1): warning: ");
+    log_has(program, "default_program(3): warning: ");
     nvrtcDestroyProgram(&program);
     /* Jitify and CuPy read the words about a header. */
     program = program_of("\n#include <missing/one.h>\n", "broken.cu");

@@ -68,8 +68,11 @@ void clang_words(const struct request *request, const struct places *places, con
         "-target-sdk-version=12.3" /* launches and registration as they are since CUDA 9.2 and 10.1 */,
         /* NVIDIA's C++ headers (CCCL) that a source brings along: they ask about functions with "...". */
         "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-missing-template-arg-list-after-template-kw",
-        "-Wno-pass-failed", "-Wno-error=return-mismatch" /* nvcc only warns */, "-D__NVCC__=1",
-        "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0"};
+        "-Wno-pass-failed", "-D__NVCC__=1",
+        /* What clang refuses and nvcc, with gcc behind it, only warns of. */
+        "-Wno-error=return-mismatch", "-Wno-error=c++11-narrowing", "-Wno-error=register",
+        "-Wno-error=reserved-user-defined-literal", "-Wno-error=enum-constexpr-conversion", "-D__CUDACC_VER_MAJOR__=13",
+        "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0"};
     mr_words_add(words, host_clang(), "");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         mr_words_add(words, fixed[i], "");
