@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "explore.h"
+#include "mpi.h"
 #include "observed.h"
 #include "report/read.h"
 #include "report/suppress.h"
@@ -254,22 +255,18 @@ static int take_options(struct request *request, int argc, char **argv, char ***
 /* The library that tells how threads order each other stands before the C library. */
 static bool add_threads(const struct tool_paths *paths)
 {
-    const char *before = getenv("LD_PRELOAD");
-    char *path = report_format("%s/libmillrace-threads.so", paths->libraries);
-    char *all =
-        path && before && *before ? report_format("%s:%s", path, before) : report_format("%s", path ? path : "");
-    bool there = path && access(path, R_OK) == 0, good = there && all && setenv("LD_PRELOAD", all, 1) == 0;
-    if (path && !there)
-        observed_cannot("check", "cannot read", path);
-    else if (!good)
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/libmillrace-threads.so", paths->libraries);
+    if (access(path, R_OK) != 0)
+        return observed_cannot("check", "cannot read", path);
+    bool good = tool_put_first("LD_PRELOAD", path);
+    if (!good)
         fputs("millrace check: out of memory\n", stderr);
-    free(path);
-    free(all);
     return good;
 }
 
 /* Adds to the program's environment what `millrace run` does not set. */
-static bool set_environment(const struct request *request, const struct tool_paths *paths)
+static bool set_environment(const struct request *request, const struct tool_paths *paths, const char *program)
 {
     char names[128] = "";
     for (int tool = 0; tool < TOOLS; tool++) {
@@ -285,7 +282,7 @@ static bool set_environment(const struct request *request, const struct tool_pat
         snprintf(names + strlen(names), sizeof names - strlen(names), ",trace");
     bool good = request->gpu ? observed_environment_gpu("check", paths, names, request->folder)
                              : observed_environment("check", paths, names, request->folder);
-    return good && (!request->threads || add_threads(paths));
+    return good && (!request->threads || add_threads(paths)) && tool_add_mpi("check", paths, program);
 }
 
 static bool write_report(struct request *request, const struct report *report)
@@ -378,7 +375,7 @@ static int check(struct request *request, char **program)
     if (!tool_find_paths(&paths) || !open_output(request) ||
         !observed_results_folder("check", request->results, ".results.json", request->folder))
         return NO_REPORT;
-    if (!set_environment(request, &paths))
+    if (!set_environment(request, &paths, *program))
         status = NO_REPORT;
     else if (observed_run("check", program, &status))
         reported = report_on(request, &found);

@@ -7,6 +7,7 @@
 
 #include "base/settings.h"
 #include "millrace.h"
+#include "mpi.h"
 
 static const char usage[] =
     "Usage: millrace run [--log LEVEL] [--log-file FILE] [--log-calls NAMES] [--] PROGRAM [ARGUMENTS]\n"
@@ -36,6 +37,14 @@ static bool set_by_option(const char *option, const char *value)
     return false;
 }
 
+/* What a program needs besides that runs with an observer (MILLRACE_OBSERVE). */
+static bool name_observed(const char *program)
+{
+    struct tool_paths paths;
+    const char *tools = mr_setting_text(MR_SETTING_OBSERVE);
+    return !tools || !*tools || (tool_find_paths(&paths) && tool_add_mpi("run", &paths, program));
+}
+
 int tool_run(int argc, char **argv)
 {
     if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
@@ -57,7 +66,7 @@ int tool_run(int argc, char **argv)
         return 2;
     }
     tool_check_settings();
-    if (!tool_environment("run"))
+    if (!tool_environment("run") || !name_observed(argv[0]))
         return 1;
     return tool_start("run", argv);
 }

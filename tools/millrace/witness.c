@@ -112,10 +112,11 @@ static bool holds(const char *how, const char *word)
     return strstr(how, word) != NULL;
 }
 
-/* What the host's code does by itself, not inside of a call. */
+/* What the host's code does by itself, or a message of an MPI library, not inside of a call. */
 static bool is_code(const cJSON *side)
 {
-    return strcmp(text_of(side, "what"), "host") == 0 && strncmp(text_of(side, "call"), "cu", 2) != 0;
+    return strcmp(text_of(side, "what"), "message") == 0 ||
+           (strcmp(text_of(side, "what"), "host") == 0 && strncmp(text_of(side, "call"), "cu", 2) != 0);
 }
 
 /* A side of a finding, in words. */

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { WORD = 96 };
 
@@ -25,6 +26,7 @@ static const char *noun_of(enum mr_side_what what)
         [MR_SIDE_MEMORY_OP] = "the memory operation",
         [MR_SIDE_GRAPH] = "the graph's node",
         [MR_SIDE_HOST] = "the host",
+        [MR_SIDE_MESSAGE] = "the message",
         [MR_SIDE_ALLOCATION] = "the allocation",
         [MR_SIDE_FREE] = "the free",
         [MR_SIDE_OTHER] = "the operation",
@@ -56,7 +58,7 @@ static struct words words_of(const struct mr_side *side)
         snprintf(words.after, WORD, "the launch of the graph");
     else if (side->what == MR_SIDE_KERNEL)
         snprintf(words.after, WORD, "the launch");
-    else if (side->what == MR_SIDE_HOST || side->what == MR_SIDE_OTHER)
+    else if (side->what == MR_SIDE_HOST || side->what == MR_SIDE_MESSAGE || side->what == MR_SIDE_OTHER)
         snprintf(words.after, WORD, "%s", side->call ? side->call : "the call");
     else
         snprintf(words.after, WORD, "%s", noun);
@@ -109,12 +111,40 @@ static void advise_host_code(const struct mr_side *code, const struct mr_side *w
            words.after, touches(code));
 }
 
+/* When the message has ended: "MPI_Send has returned". */
+static void say_end(const struct mr_side *message, char out[WORD])
+{
+    const char *call = call_of(message);
+    if (strncmp(call, "MPI_I", 5) == 0 || strncmp(call, "MPI_Start", 9) == 0)
+        snprintf(out, WORD, "the request of %s is complete (MPI_Wait)", call);
+    else
+        snprintf(out, WORD, "%s has returned", call);
+}
+
+/* Something that the program has asked for, or done itself, while a message was under way. */
+static void advise_message(const struct mr_side *message, const struct mr_side *later, char *missing, char *advice)
+{
+    struct words words = words_of(later);
+    const char *call = call_of(message);
+    char end[WORD];
+    say_end(message, end);
+    if (!in_host(later)) {
+        MISSING("%s in %s does not wait for the message by %s", words.noun, words.stream, call);
+        ADVICE("ask for %s when %s", words.noun, end);
+    } else {
+        MISSING("%s does not wait for the message by %s", call_of(later), call);
+        ADVICE("let the host come to that when %s", end);
+    }
+}
+
 /* The host is one side, or both. */
 static void advise_host(const struct mr_finding *finding, char *missing, char *advice)
 {
     const struct mr_side *earlier = &finding->earlier, *later = &finding->later;
     struct words first = words_of(earlier), second = words_of(later);
-    if (later->call == obs_host_code && !in_host(earlier)) {
+    if (earlier->what == MR_SIDE_MESSAGE) {
+        advise_message(earlier, later, missing, advice);
+    } else if (later->call == obs_host_code && !in_host(earlier)) {
         advise_host_code(later, earlier, missing, advice);
     } else if (in_host(earlier) && in_host(later)) {
         MISSING("nothing orders %s in thread %" PRIu32 " and %s in thread %" PRIu32, call_of(earlier), earlier->thread,
@@ -188,6 +218,11 @@ static void advise_early_free(const struct mr_finding *finding, char *missing, c
     if (use->node && end->node && use->work == end->work) {
         MISSING("the graph has no path of edges from the node of %s to the free", used.noun);
         ADVICE("add an edge to the graph, so that the free depends on %s", used.noun);
+    } else if (use->what == MR_SIDE_MESSAGE) {
+        char done[WORD];
+        say_end(use, done);
+        MISSING("%s does not wait for the message by %s, which uses the memory", call_of(end), call_of(use));
+        ADVICE("call %s when %s", call_of(end), done);
     } else if (in_host(end)) {
         MISSING("%s does not wait for %s in %s, %s", call_of(end), used.noun, used.stream,
                 use->how & OBS_ACCESS_RUNS ? "whose code it takes away" : "which uses the memory");

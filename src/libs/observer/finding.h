@@ -18,7 +18,8 @@
 
 enum mr_finding_kind {
     MR_FINDING_RACE, /* two works touch the same bytes, at least one writes, neither comes after the other */
-    MR_FINDING_HOST, /* the same; one of them is the host, inside of a call (a synchronous copy's host side) */
+    MR_FINDING_HOST, /* the same; one of them is the host, inside of a call (a synchronous copy's host side), or a
+                        message of its own */
     MR_FINDING_HOST_FUNCTION, /* the same; one of them is a host function */
     MR_FINDING_UNORDERED_USE, /* stream-ordered memory is used by work that does not come after its allocation */
     MR_FINDING_EARLY_FREE, /* the free does not come after a use that the program asked for before the free */
@@ -63,6 +64,7 @@ enum mr_side_what {
     MR_SIDE_MEMORY_OP,
     MR_SIDE_GRAPH, /* a node of a graph's run whose kind is not known */
     MR_SIDE_HOST, /* the host itself, inside of the call */
+    MR_SIDE_MESSAGE, /* an MPI library, for the host: from the call on, until that returns or its request is complete */
     MR_SIDE_ALLOCATION,
     MR_SIDE_FREE,
     MR_SIDE_OTHER

@@ -200,13 +200,18 @@ static struct mr_side side_of(const struct obs_operation *operation, uint32_t ho
     return side;
 }
 
+/* What the host's code does by itself, or a message, has the number of the latest call before it. */
+static bool is_between_calls(const struct mr_side *side)
+{
+    return side->call == obs_host_code || side->what == MR_SIDE_MESSAGE;
+}
+
 static void report(enum mr_finding_kind kind, const struct mr_side *one, const struct mr_side *other,
                    struct obs_run run, const struct obs_told *told, bool luck)
 {
-    /* What the host's code does by itself has the number of the latest call before it. Of two steps of one graph the
-     * earlier one is that whose node was made first. */
+    /* Of two steps of one graph the earlier one is that whose node was made first. */
     bool in_order = one->number < other->number ||
-                    (one->number == other->number && one->call != obs_host_code && one->node <= other->node);
+                    (one->number == other->number && !is_between_calls(one) && one->node <= other->node);
     struct mr_finding finding = {.kind = kind,
                                  .earlier = in_order ? *one : *other,
                                  .later = in_order ? *other : *one,
@@ -222,7 +227,10 @@ static enum mr_finding_kind kind_of_race(const struct mr_side *one, const struct
 {
     if (one->what == MR_SIDE_HOST_FUNCTION || other->what == MR_SIDE_HOST_FUNCTION)
         return MR_FINDING_HOST_FUNCTION;
-    return one->what == MR_SIDE_HOST || other->what == MR_SIDE_HOST ? MR_FINDING_HOST : MR_FINDING_RACE;
+    return one->what == MR_SIDE_HOST || other->what == MR_SIDE_HOST || one->what == MR_SIDE_MESSAGE ||
+                   other->what == MR_SIDE_MESSAGE
+               ? MR_FINDING_HOST
+               : MR_FINDING_RACE;
 }
 
 /* Reports a use of the allocation unless its end comes after the use, and not by luck alone. */

@@ -23,6 +23,7 @@
 #include "libs/observer/heap.h"
 #include "libs/observer/init.h"
 #include "libs/observer/mem_fault.h"
+#include "libs/observer/mpi.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/results.h"
 #include "libs/observer/shape.h"
@@ -399,12 +400,25 @@ static bool is_device(const struct part *part)
     return !obs_generation_is_shared(view.kind) || view.kind == MR_ALLOCATION_MODULE;
 }
 
+/* What was read goes where the program sees it, and nobody has written the gaps. */
+static void report_gaps(const struct mr_observed_work *work, const struct going *going)
+{
+    if (going->short_of_memory)
+        return;
+    /* What lacks at the end alone is more likely an element than padding. */
+    bool padding = going->gap_count > 1 || (going->gap_count == 1 && going->gaps[0].end < going->taken);
+    for (size_t i = 0; i < going->gap_count; i++)
+        padding = padding && may_be_padding(&going->gaps[i]);
+    for (size_t i = 0; i < going->gap_count; i++)
+        report_gap(work, going, &going->gaps[i], padding);
+}
+
 /* A copy has ended: what it wrote is written, except for what nobody had written before. */
 static void end_copy(const struct mr_observed_work *work, struct going *going)
 {
     uint64_t from = 0;
     size_t next = 0;
-    bool out = false, padding;
+    bool out = false;
     for (size_t i = 0; i < going->writes.count; i++) {
         const struct part *to = &going->writes.at[i];
         struct obs_run run;
@@ -417,14 +431,8 @@ static void end_copy(const struct mr_observed_work *work, struct going *going)
             from += size;
         }
     }
-    if (!out || going->short_of_memory || from != going->taken)
-        return;
-    /* What lacks at the end alone is more likely an element than padding. */
-    padding = going->gap_count > 1 || (going->gap_count == 1 && going->gaps[0].end < going->taken);
-    for (size_t i = 0; i < going->gap_count; i++)
-        padding = padding && may_be_padding(&going->gaps[i]);
-    for (size_t i = 0; i < going->gap_count; i++)
-        report_gap(work, going, &going->gaps[i], padding);
+    if (out && from == going->taken)
+        report_gaps(work, going);
 }
 
 static void end_other(const struct mr_observed_work *work, struct going *going)
@@ -462,6 +470,23 @@ static void begin_unseen(void)
     trust_all();
 }
 
+/* What is sent leaves the process; what is received is written. */
+static void look_at_message(const struct mr_observed_work *work, struct obs_operation *operation,
+                            const struct mr_access *boxes, size_t count)
+{
+    if (atomic_load_explicit(&obs_init_seen.shared, memory_order_relaxed))
+        return;
+    touch_all(work, operation, boxes, count);
+    struct going *going = take_going(work);
+    if (!going)
+        return;
+    for (size_t i = 0; i < going->writes.count; i++)
+        mark(&going->writes.at[i]);
+    report_gaps(work, going);
+    free_going(going);
+    obs_mem_settle(work);
+}
+
 /* ---- the tool ---- */
 
 static bool open_init(const struct mr_observed_driver *given, const char *options)
@@ -473,6 +498,7 @@ static bool open_init(const struct mr_observed_driver *given, const char *option
     driver = given;
     obs_mem_begin(given);
     obs_follow_begin(&obs_tool_init, given, false);
+    obs_mpi_tell(look_at_message, given);
     return true;
 }
 

@@ -14,6 +14,7 @@
 #include "libs/observer/host.h"
 #include "libs/observer/mem_fault.h"
 #include "libs/observer/mem_leak.h"
+#include "libs/observer/mpi.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/results.h"
 #include "libs/observer/sites.h"
@@ -61,6 +62,13 @@ static void host_touches(uintptr_t first, size_t size, bool stores, const void *
     obs_finding_note(&finding);
 }
 
+static void look_at_message(const struct mr_observed_work *work, struct obs_operation *operation,
+                            const struct mr_access *boxes, size_t count)
+{
+    obs_mem_touch(work, operation, boxes, count);
+    obs_mem_settle(work);
+}
+
 static bool open_mem(const struct mr_observed_driver *given, const char *options)
 {
     for (const char *option = options; *option;) {
@@ -78,6 +86,7 @@ static bool open_mem(const struct mr_observed_driver *given, const char *options
     obs_follow_begin(&obs_tool_mem, given, false);
     pointer_attribute = given->function("cuPointerGetAttribute");
     obs_host_tell(host_touches);
+    obs_mpi_tell(look_at_message, given);
     return true;
 }
 

@@ -315,6 +315,33 @@ void obs_order_returns(struct obs_operation *host)
     atomic_store_explicit(&host->tick, obs_stamp(), memory_order_release);
 }
 
+struct obs_operation *obs_order_apart(uint64_t stamp, struct obs_point *point)
+{
+    const struct obs_lane *lane = obs_lane_here();
+    struct obs_point known = {.before = {lane->knows[0], lane->knows[1]}};
+    *point = (struct obs_point){0};
+    known.timeline = obs_timeline_take(lane, &known.tick);
+    known.tick++;
+    if (!known.timeline) {
+        obs_order_short = true;
+        return NULL;
+    }
+    obs_point_set(point, &known);
+    for (int i = 0; i <= obs_edges_apart && obs_lanes_apart; i++) /* as take_place_of_lane */
+        point->before[i] = obs_clock_with(point->before[i], lane->timeline, stamp);
+    struct obs_operation *operation = at_point(point, point->tick, stamp);
+    if (!operation)
+        obs_point_clear(point);
+    return operation;
+}
+
+void obs_order_apart_ends(struct obs_point *point)
+{
+    obs_order_known(point, OBS_EDGES_DOCUMENTED);
+    obs_timeline_give(point->timeline, point->tick, point->timeline, point->tick);
+    obs_point_clear(point);
+}
+
 void obs_order_record(struct obs_stream *stream, bool timed, struct obs_point *out)
 {
     stream->behind_kernel = stream->behind_kernel && !timed; /* hardware takes the time between kernels */

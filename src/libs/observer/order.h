@@ -59,6 +59,12 @@ struct obs_operation *obs_order_before_all(void);
 /* The call has returned. */
 void obs_order_returns(struct obs_operation *host);
 
+/* What somebody else does for the host from now on, beside all streams: an operation behind all that the host knows,
+ * and the point that the host knows once it has ended. NULL, and no point: memory is short. */
+struct obs_operation *obs_order_apart(uint64_t stamp, struct obs_point *point);
+/* It has ended, and the running thread knows. The point is given back. */
+void obs_order_apart_ends(struct obs_point *point);
+
 /* What an event recorded now in the stream, or in all streams of a context, stands for. */
 void obs_order_record(struct obs_stream *stream, bool timed, struct obs_point *out);
 void obs_order_record_all(struct obs_context *context, struct obs_point *out);

@@ -14,6 +14,7 @@
 #include "libs/observer/heap.h"
 #include "libs/observer/history.h"
 #include "libs/observer/host.h"
+#include "libs/observer/mpi.h"
 #include "libs/observer/order_call.h"
 #include "libs/observer/results.h"
 #include "libs/observer/shadow.h"
@@ -22,6 +23,13 @@
 #include "libs/observer/tool.h"
 
 static const struct mr_observed_driver *driver;
+
+static void look_at_message(const struct mr_observed_work *work, struct obs_operation *operation,
+                            const struct mr_access *boxes, size_t count)
+{
+    (void)work;
+    obs_shadow_touch(operation, boxes, count);
+}
 
 static bool open_race(const struct mr_observed_driver *given, const char *options)
 {
@@ -47,6 +55,7 @@ static bool open_race(const struct mr_observed_driver *given, const char *option
     obs_code_watched = luck;
     obs_follow_begin(&obs_tool_race, given, luck);
     obs_host_begin();
+    obs_mpi_tell(look_at_message, given);
     return true;
 }
 

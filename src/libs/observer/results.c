@@ -53,6 +53,7 @@ static const char *what_of(enum mr_side_what what)
         [MR_SIDE_MEMORY_OP] = "memory operation",
         [MR_SIDE_GRAPH] = "graph node",
         [MR_SIDE_HOST] = "host",
+        [MR_SIDE_MESSAGE] = "message",
         [MR_SIDE_ALLOCATION] = "allocation",
         [MR_SIDE_FREE] = "free",
         [MR_SIDE_OTHER] = "operation",

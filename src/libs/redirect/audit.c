@@ -8,6 +8,7 @@
  *   - functions of it that a Python module hands out by capsules go there, too (python.h);
  *   - NVIDIA's libnvvm, which compiles for any machine, makes PTX in place of its LTO code (nvvm.h);
  *   - the PTX Compiler API in a library that makes machine code is Millrace's (ptxcompiler.h);
+ *   - an MPI library says that it takes device pointers (mpi.h);
  *   - files that a GPU's kernel module would have are there for the program (paths.h).
  *
  * The loader runs this library in a namespace of its own, with its own C library. The program's threads are not known
@@ -23,6 +24,7 @@
 #include "libs/redirect/calls.h"
 #include "libs/redirect/libraries.h"
 #include "libs/redirect/loaded.h"
+#include "libs/redirect/mpi.h"
 #include "libs/redirect/nvvm.h"
 #include "libs/redirect/paths.h"
 #include "libs/redirect/ptxcompiler.h"
@@ -45,6 +47,9 @@ static char nvvm;
 
 /* The cookie of a library that exports the PTX Compiler API: what is looked up in it is watched. */
 static char ptxcompiler;
+
+/* The cookie of an MPI library: what is looked up in it is watched. */
+static char mpi;
 
 /* The program's first object; all others of its namespace are behind it. NULL until the loader has told of it. */
 static const struct link_map *program;
@@ -115,6 +120,10 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
         *cookie = (uintptr_t)&nvvm;
         return LA_FLG_BINDFROM | LA_FLG_BINDTO;
     }
+    if (mr_mpi_is(map->l_name)) {
+        *cookie = (uintptr_t)&mpi;
+        return LA_FLG_BINDFROM | LA_FLG_BINDTO;
+    }
     *cookie = (uintptr_t)mr_redirect_object(map);
     if (!*cookie && mr_python_may_carry(map->l_name)) {
         *cookie = (uintptr_t)&python_module;
@@ -127,8 +136,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
     return LA_FLG_BINDFROM;
 }
 
-/* Only for symbols of the C library, of Python modules, of libnvvm and of PTX compilers, which other objects than
- * Millrace's ask for. */
+/* Only for symbols of the C library, of Python modules, of libnvvm, of PTX compilers and of MPI libraries, which other
+ * objects than Millrace's ask for. */
 EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to, unsigned *flags,
                               const char *name)
 {
@@ -139,6 +148,8 @@ EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from
         return mr_nvvm_symbol(name, symbol->st_value);
     if (*to == (uintptr_t)&ptxcompiler)
         return mr_ptxcompiler_symbol(name, symbol->st_value);
+    if (*to == (uintptr_t)&mpi)
+        return mr_mpi_symbol(name, symbol->st_value);
     return mr_call_for(name, symbol->st_value);
 }
 
@@ -146,7 +157,7 @@ EXPORT unsigned la_objclose(uintptr_t *cookie)
 {
     bool is_mark = *cookie == (uintptr_t)&ours || *cookie == (uintptr_t)&c_library ||
                    *cookie == (uintptr_t)&python_module || *cookie == (uintptr_t)&nvvm ||
-                   *cookie == (uintptr_t)&ptxcompiler;
+                   *cookie == (uintptr_t)&ptxcompiler || *cookie == (uintptr_t)&mpi;
     if (*cookie && !is_mark)
         mr_redirection_end((struct mr_redirection *)*cookie);
     *cookie = 0;

@@ -23,7 +23,8 @@ struct report_stack {
 
 /* One of the operations that a finding is about. */
 struct report_side {
-    char *what; /* "kernel", "copy", "fill", "host function", "memory operation", "allocation", "free", "host" */
+    char *what; /* "kernel", "copy", "fill", "host function", "memory operation", "allocation", "free", "host",
+                   "message" */
     char *how; /* "reads", "writes", "reads and writes", "frees", "allocates" */
     char *kernel, *symbol; /* of a kernel: its readable name and its symbol */
     char *within, *within_symbol; /* the same of the kernel that it has launched, if that one did it; or NULL */
