@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies of a runtime library without names (redirect/known.h), found by their code. The table is made of the object
- * that OBJECT was linked from, so that its symbols say what is to be found. Usage: test_known OBJECT */
+ * that OBJECT was linked from, or of others that were linked from it, so that its symbols say what is to be found.
+ * Usage: test_known OBJECT */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,13 +97,13 @@ static void other_code(void **state)
 #define RUNTIME(version, length, windows) const uint32_t code_size = length;
 #define WINDOW(at, hash)
 #define FUNCTION(name, ...)
-#include "known_test.def"
+#include MR_KNOWN_TABLE
 #undef RUNTIME
 #undef WINDOW
 #define RUNTIME(version, length, windows)
 #define WINDOW(at, hash) {at, hash},
     static const struct window windows[] = {
-#include "known_test.def"
+#include MR_KNOWN_TABLE
     };
     Elf64_Shdr *text = text_section();
     struct mr_redirect_symbols code;
@@ -116,7 +117,7 @@ static void other_code(void **state)
         char name[64];
         uint32_t place;
     } functions[] = {
-#include "known_test.def"
+#include MR_KNOWN_TABLE
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (mr_redirect_name(functions[i].name) == code.functions[0].name)

@@ -2,9 +2,9 @@
 /* Copies of NVIDIA's static runtime library that have no names.
  *
  * A linker puts the library's code into a program in one piece, and changes in it only what depends on addresses. So
- * the code is found by what does not change: known.def has, for each version that PyPI's packages bring, where some
- * windows of 16 bytes lie and what they hash to, and where the public functions begin. The first window is looked for
- * in all of an object's code. If all others of that version are at their places too, the copy is known. */
+ * the code is found by what does not change: known.def has, for each version that was to be had, where some windows of
+ * 16 bytes lie and what they hash to, and where the public functions begin. The first window is looked for in all of an
+ * object's code. If all others of that version are at their places too, the copy is known. */
 #include "libs/redirect/known.h"
 
 #include <stdlib.h>
@@ -83,14 +83,24 @@ static bool is_there(int fd, uint64_t offset, const struct window *first, uint32
     return true;
 }
 
-/* A bit for each value that the first six bits of a first window's hash have. */
-static uint64_t first_bits(void)
+/* A bit for each value that the first twelve bits of a hash may have. */
+struct filter {
+    uint64_t bits[64];
+};
+
+static bool may_be_first(const struct filter *filter, uint64_t hash)
 {
-    uint64_t bits = 0;
+    return filter->bits[hash >> 58] >> (hash >> 52 & 63) & 1;
+}
+
+/* The filter that lets the first windows of all versions through. */
+static struct filter of_first_windows(void)
+{
+    struct filter filter = {{0}};
     const struct window *first = windows;
     for (unsigned i = 0; i < RUNTIMES; first += runtimes[i++].windows)
-        bits |= (uint64_t)1 << (first->hash >> 58);
-    return bits;
+        filter.bits[first->hash >> 58] |= (uint64_t)1 << (first->hash >> 52 & 63);
+    return filter;
 }
 
 /* Fills the list with the functions of version `number`, whose code begins `inside` bytes behind the section's. */
@@ -140,7 +150,7 @@ const char *mr_redirect_known(int fd, const Elf64_Shdr *section, struct mr_redir
     if (!chunk)
         return "there is no memory to look at its code";
     const char *problem = NULL;
-    const uint64_t bits = first_bits();
+    const struct filter filter = of_first_windows();
     /* The code lies at a multiple of 16, and so do the windows in it. */
     uint64_t at = -section->sh_addr % WINDOW_BYTES;
     for (ssize_t got = CHUNK; !problem && out->count == 0 && got >= WINDOW_BYTES && at < section->sh_size;
@@ -149,7 +159,7 @@ const char *mr_redirect_known(int fd, const Elf64_Shdr *section, struct mr_redir
         got = pread(fd, chunk, rest < CHUNK ? rest : CHUNK, (off_t)(section->sh_offset + at));
         for (ssize_t i = 0; out->count == 0 && !problem && i + WINDOW_BYTES <= got; i += WINDOW_BYTES) {
             uint64_t hash = hash_of(chunk + i);
-            if (!(bits >> (hash >> 58) & 1))
+            if (!may_be_first(&filter, hash))
                 continue;
             unsigned number = version_at(fd, section, at + (uint64_t)i, hash);
             if (number < RUNTIMES)

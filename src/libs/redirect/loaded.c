@@ -124,7 +124,7 @@ bool mr_object_exports(const struct link_map *map, const char *name)
 /* Whether it imports what NVIDIA's static runtime library does and few other objects do. */
 static bool may_carry_nvidias(const struct dynamic *dynamic)
 {
-    return may_import(dynamic, "dlmopen") && may_import(dynamic, "mkfifo") && may_import(dynamic, "sem_timedwait");
+    return may_import(dynamic, "dlvsym") && may_import(dynamic, "mkfifo") && may_import(dynamic, "sem_timedwait");
 }
 
 static bool has(const struct mr_redirect_symbols *symbols, const char *name)
