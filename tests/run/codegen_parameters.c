@@ -80,6 +80,15 @@ KERNEL(
                                                                     "%w1") "mov.u64 %p3, b; cvt.u32.u64 %x6, %p3; ld.param.f64 %f, [%x6+32]; mov.b64 %w1, %f;" KEEP("32",
                                                                                                                                                                     "%w1") "isspacep.param %c, %p2; selp.u64 %w1, 1, 0, %c;" KEEP("40",
                                                                                                                                                                                                                                   "%w1"))
+/* Vectors that have the alignment of their elements: by name, moved, and by addresses that the running kernel makes,
+ * one for all and one for each lane. */
+KERNEL(
+    "vectors",
+    "ld.param.v4.u32 {%x2, _, %x3, _}, [a+8]; mov.b64 %w1, {%x2, %x3};" KEEP("0", "%w1") "mov.b64 %p1, a; ld.param.v4.u32 {_, %x2, _, %x3}, [%p1+12]; mov.b64 %w1, {%x2, %x3};" KEEP("8", "%w1") "ld.param.v2.u32 {%x2, %x3}, [b+12]; mov.b64 %w1, {%x2, %x3};" KEEP("16", "%w1") "ld.param.u32 %x4, [n]; and.b32 %x4, %x4, 1; mul.wide.u32 %w2, %x4, 4; add.s64 %p2, %p1, %w2; ld.param.v4.u32 {%x2, _, _, %x3}, [%p2+8]; mov.b64 %w1, {%x2, %x3};" KEEP(
+        "24",
+        "%w1") "and.b32 %x5, %t, 1; mul.wide.u32 %w3, %x5, 4; add.s64 %p3, %p1, %w3; ld.param.v4.u32 {%x2, _, _, %x3}, [%p3+12]; mov.b64 %w1, {%x2, %x3};" KEEP("32",
+                                                                                                                                                                "%w1") "mov.u32 %x6, a; ld.param.v2.u32 {%x2, %x3}, [%x6+12]; mov.b64 %w1, {%x2, %x3};" KEEP("40",
+                                                                                                                                                                                                                                                             "%w1"))
 KERNEL(
     "passed",
     "{ .param .align 8 .b8 s[40]; .param .b64 r; ld.param.u64 %w1, [a+8]; st.param.b64 [s+8], %w1; call (r), third, (s); ld.param.b64 %w1, [r]; }\n" KEEP(
@@ -149,6 +158,14 @@ static void check_narrow(const uint64_t *got, unsigned t)
     assert_true(got[4] == bits(b->number) && got[5] == 1);
 }
 
+static void check_vectors(const uint64_t *got, unsigned t)
+{
+    const uint32_t *a = params.a.words, *b = params.b.words, odd = params.n & 1, mine = t & 1;
+    assert_true(got[0] == pair(a[0], a[2]) && got[1] == pair(a[2], a[4]) && got[2] == pair(b[1], b[2]));
+    assert_true(got[3] == pair(a[odd], a[odd + 3]) && got[4] == pair(a[mine + 1], a[mine + 4]) &&
+                got[5] == pair(a[1], a[2]));
+}
+
 static void check_given(const uint64_t *got, unsigned t)
 {
     (void)t;
@@ -160,8 +177,9 @@ static void all_ways(void **unused)
     static const struct {
         const char *name;
         void (*check)(const uint64_t *got, unsigned t);
-    } kernels[] = {{"named", check_named}, {"moved", check_moved},   {"chosen", check_chosen}, {"looped", check_looped},
-                   {"given", check_given}, {"narrow", check_narrow}, {"passed", check_given}};
+    } kernels[] = {{"named", check_named},   {"moved", check_moved},    {"chosen", check_chosen},
+                   {"looped", check_looped}, {"given", check_given},    {"narrow", check_narrow},
+                   {"passed", check_given},  {"vectors", check_vectors}};
     struct rig *rig = rig_open(text);
     (void)unused;
     for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)

@@ -212,7 +212,9 @@ void cg_access_address(struct cg *g, const struct mr_ptx_operand *operand, struc
         return;
     }
     cg_address(g, operand, a->inst->space, &a->address);
-    cg_check_alignment(g, operand, &a->address, (uint64_t)a->bytes * a->count);
+    /* A vector of parameters has the alignment of its elements: so it is on hardware, and NVIDIA's compilers use it. */
+    unsigned together = a->inst->space == MR_PTX_SPACE_PARAM ? 1 : a->count;
+    cg_check_alignment(g, operand, &a->address, (uint64_t)a->bytes * together);
     cg_touch(g, &a->address, a->bytes * a->count, touches);
 }
 

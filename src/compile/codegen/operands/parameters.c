@@ -96,7 +96,7 @@ bool cg_emit_parameter_load(struct cg *g, const struct mr_ptx_inst *inst)
     if (!from.var || bytes > 8 || from.offset < 0 || (uint64_t)from.offset + (uint64_t)count * bytes > from.var->size)
         return false;
     uint64_t offset = cg_entry_parameter_offset(g, from.var) + (uint64_t)from.offset;
-    if (offset % (count * bytes))
+    if (offset % bytes)
         return false;
     for (unsigned i = 0; i < count; i++) {
         const struct mr_ptx_operand *to =
