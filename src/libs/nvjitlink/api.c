@@ -210,5 +210,5 @@ EXPORT nvJitLinkResult nvJitLinkVersion(unsigned int *major, unsigned int *minor
 #if MR_NVJITLINK_MAJOR == 12
 EACH(12_0) EACH(12_1) EACH(12_2) EACH(12_3) EACH(12_4) EACH(12_5) EACH(12_6) EACH(12_7) EACH(12_8) EACH(12_9)
 #else
-EACH(13_0)
+EACH(13_0) EACH(13_1) EACH(13_2) EACH(13_3) EACH(13_4) EACH(13_5)
 #endif

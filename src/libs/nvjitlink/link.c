@@ -94,7 +94,8 @@ static nvJitLinkResult add_image(struct nvJitLink *link, const void *data, size_
     case MR_PTX_CONTAINER_NO_BINARY:
         link->failed = true;
         return mr_link_refuse(link, NVJITLINK_ERROR_ARCH_MISMATCH,
-                              "there is no PTX for this architecture, only machine code or newer PTX, in", name);
+                              "there is no PTX for this architecture, only machine code, LTO code or newer PTX, in",
+                              name);
     case MR_PTX_CONTAINER_NO_MEMORY:
         return short_of_memory(link);
     default:
