@@ -48,6 +48,27 @@ def streams():
     assert torch.equal(torch.zeros(7, device="cuda").cpu(), torch.zeros(7))
 
 
+def sleeping():
+    """`torch.cuda._sleep`, with which programs hold a stream up, also in a graph. No clock here has 10 GHz."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    held, graph, x = torch.cuda.Stream(), torch.cuda.CUDAGraph(), torch.zeros(3, device="cuda")
+    held.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(held):
+        begin.record()
+        torch.cuda._sleep(100_000_000)
+        end.record()
+    end.synchronize()
+    assert begin.elapsed_time(end) >= 10
+    with torch.cuda.graph(graph):
+        torch.cuda._sleep(100_000_000)
+        x += 1
+    begin.record()
+    graph.replay()
+    end.record()
+    end.synchronize()
+    assert begin.elapsed_time(end) >= 10 and x.tolist() == [1, 1, 1]
+
+
 def libraries():
     x, w = torch.randn(2, 3, 12, 10), torch.randn(5, 3, 3, 3)
     near(
@@ -184,7 +205,8 @@ def refused():
 assert torch.cuda.is_available()
 print(torch.__version__, torch.cuda.get_device_name(), torch.cuda.get_device_capability())
 kept = os.environ.get("MILLRACE_KEEP") == "torch"
-for part in (streams, refused) if kept else (streams, libraries, recurrent, functions, module, transformer):
+parts = (streams, refused) if kept else (streams, sleeping, libraries, recurrent, functions, module, transformer)
+for part in parts:
     part()
     print(part.__name__, "is right", flush=True)
 print("all is right")

@@ -13,6 +13,7 @@ _pointer, _int, _unsigned, _size = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint,
 _FUNCTIONS = {
     "cuCtxGetCurrent": (_pointer,),
     "cuCtxSetCurrent": (_pointer,),
+    "cuDeviceGetAttribute": (_pointer, _int, _int),
     "cuDevicePrimaryCtxRetain": (_pointer, _int),
     "cuGraphRetainUserObject": (_pointer, _pointer, _unsigned, _unsigned),
     "cuLaunchHostFunc": (_pointer, HOST_FUNCTION, _pointer),

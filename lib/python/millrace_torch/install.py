@@ -6,7 +6,7 @@ import warnings
 import torch
 from torch import library as registry
 
-from . import attention, copies, driver, gpu_only
+from . import attention, copies, driver, gpu_only, stream
 from .operator import Operator
 
 # Memory and forms of tensors: nothing is computed. Views are known by their schema.
@@ -68,6 +68,7 @@ def install(library):
     """Registers the CPU's kernels for CUDA tensors, with Millrace's driver, by ctypes."""
     global _library
     driver.use(library)
+    torch._C._cuda_sleep = stream.sleep
     _library = registry.Library("aten", "IMPL")
     kernels = {**attention.KERNELS, **gpu_only.KERNELS}
     with warnings.catch_warnings():

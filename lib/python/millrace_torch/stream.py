@@ -8,7 +8,10 @@ import torch
 
 from . import driver, observe
 
+_CLOCK_RATE = 13  # CU_DEVICE_ATTRIBUTE_CLOCK_RATE, in kHz
+
 _contexts = {}  # the primary contexts, by device
+_usleep = ctypes.cast(ctypes.CDLL(None).usleep, driver.HOST_FUNCTION)  # its parameter is in the pointer's place
 
 
 def _enter(device):
@@ -49,3 +52,14 @@ def wait(device, asked=False):
         observe.wait(current(device))
     elif driver.cuda.cuStreamSynchronize(current(device)) != 0:
         torch.cuda.current_stream(device).synchronize()  # has PyTorch's own error
+
+
+def sleep(cycles):
+    """For `torch.cuda._sleep`, whose kernel is machine code: the current stream sleeps for as many cycles."""
+    device, rate = torch._C._cuda_getDevice(), ctypes.c_int()
+    with on(torch.device("cuda", device)):
+        driver.check(driver.cuda.cuDeviceGetAttribute(ctypes.byref(rate), _CLOCK_RATE, device))
+        microseconds = -(-int(cycles) * 1000 // rate.value)
+        driver.check(
+            driver.cuda.cuLaunchHostFunc(torch._C._cuda_getCurrentRawStream(device), _usleep, microseconds or None)
+        )
