@@ -19,6 +19,11 @@ static void check(cudaError_t status, const char *call)
 
 static bool mended;
 
+__global__ void trap()
+{
+    __trap();
+}
+
 __global__ void fill(int *to, int count, int value)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -329,6 +334,17 @@ static void leaks()
     wait();
 }
 
+/* The context is of no use any more, so the free fails. The memory is still what cudaMalloc has made. */
+static void free_fails()
+{
+    int *a;
+    CHECK(cudaMalloc(&a, 400));
+    if (!mended)
+        trap<<<1, 1>>>();
+    cudaDeviceSynchronize();
+    cudaFree(a);
+}
+
 static void reset()
 {
     void *a;
@@ -498,6 +514,7 @@ int main(int count, char **arguments)
                {"array_in_use", array_in_use},
                {"device_pointer", device_pointer},
                {"leaks", leaks},
+               {"free_fails", free_fails},
                {"reset", reset},
                {"kernels_own", kernels_own}};
     mended = count > 2 && std::strcmp(arguments[2], "mended") == 0;

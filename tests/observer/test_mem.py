@@ -142,6 +142,9 @@ class Mem(unittest.TestCase):
         for words in (["leaks", "mended"], ["reset"], ["handed_out_again"], ["kernels_own"], ["graph", "mended"]):
             with self.subTest(words=words):
                 self.assertEqual(self.check(*words, options=["--leak-check"])[1], [])
+        _, findings = self.check("free_fails", options=["--leak-check"])
+        self.assertEqual([(finding["kind"], finding["bytes"], finding["sides"][0]["call"]) for finding in findings], [("leak", 400, "cuMemAlloc")])
+        self.assertEqual(self.check("free_fails", "mended", options=["--leak-check"])[1], [])
         self.assertIn("cuMemAlloc makes 3 allocations of 600 bytes in all that nobody frees [leak]", self.check("leaks", options=["--leak-check"], form="text")[1])
 
     def test_suppressions(self):

@@ -238,7 +238,7 @@ void obs_free_leave(struct obs_call *call)
         obs_share_closed(call->view.target);
 }
 
-/* The memory is there after all. */
+/* The memory is there after all, and is still what made it. */
 void obs_free_failed(struct obs_call *call)
 {
     if (!call->operation)
@@ -247,6 +247,8 @@ void obs_free_failed(struct obs_call *call)
     if (!call->view.base)
         return;
     struct obs_operation *made = by_host(call, MR_SIDE_ALLOCATION, call->view.base, call->view.size);
+    if (made && call->view.made.call)
+        made->side = call->view.made;
     if (made && call->view.target)
         obs_generation_alias(made, call->view.kind, call->view.base, call->view.size, call->view.target);
     else if (made)
