@@ -52,6 +52,13 @@ class Pages(unittest.TestCase):
                 self.assertIn(function, [frame.get("function") for frame in host["stack"]])
                 self.assertEqual(finding["bytes"], 1)
 
+    def test_a_report_says_if_nobody_looks(self):
+        words = "what the program's own code reads and writes in pinned and managed memory was not looked at"
+        self.assertNotIn(words, self.check(PROGRAM, "read")[1].stderr + json.dumps(self.check(PROGRAM, "read")[0]))
+        for tool, expected in (("race", True), ("race,init", True), ("mem", False)):
+            done = subprocess.run([MILLRACE, "check", "--tool", tool, "--", PROGRAM, "read"], capture_output=True, text=True, timeout=120)
+            self.assertEqual(words in done.stderr, expected, done.stderr)
+
     def test_a_write_after_a_read(self):
         how = {side["how"] for f in self.one("read-then-write") for side in f["sides"] if side["what"] == "host"}
         self.assertIn("writes", how)

@@ -179,6 +179,7 @@ struct mr_race_summary {
     uint64_t libraries; /* works of libraries that init can't see into */
     bool shared; /* memory is shared with other processes: init has not looked since */
     uint64_t touches; /* by the host's code that pages.c has seen */
+    bool host_unseen; /* there was memory that the host's code can use, too, and nothing told of what it does there */
     uint64_t unseen; /* works of libraries that did not tell what they touch: not looked at */
     uint64_t unknown; /* accesses to memory that no call had allocated: not looked at */
     uint64_t bytes; /* memory for notes, now */

@@ -33,7 +33,7 @@ static struct obs_span *current, *aside;
 static struct obs_generation *oldest, **newest = &oldest; /* the row of those that are over */
 static size_t over;
 static size_t late; /* those that were pushed aside and have not ended: their free comes late, if at all */
-static _Atomic uint64_t generations; /* written with the lock held */
+static _Atomic uint64_t generations, generations_hosts; /* written with the lock held */
 static const uintptr_t made_up_first = (uintptr_t)1 << 60; /* user memory ends at 2^57 at most */
 static uintptr_t made_up = (uintptr_t)1 << 60;
 
@@ -290,6 +290,8 @@ static uint64_t make(struct obs_operation *made, enum mr_allocation_kind kind, u
     if (obs_generation_is_shared(kind) || (obs_generation_bounds_all && base < made_up_first))
         widen(base, base + size);
     uint64_t number = generation->number = ++generations;
+    if (obs_generation_is_shared(kind) && kind != MR_ALLOCATION_MODULE)
+        generations_hosts++;
     enter_current(generation);
     if (over > OBS_GENERATIONS_ENDED)
         gone = take_oldest();
@@ -591,6 +593,11 @@ void obs_generation_each(bool alive, bool (*each)(const struct obs_generation_vi
         more = generation && ((alive && !next.alive) || each(&next, data));
         at = next.base + next.size;
     }
+}
+
+uint64_t obs_generation_count_hosts(void)
+{
+    return generations_hosts;
 }
 
 uint64_t obs_generation_count(void)

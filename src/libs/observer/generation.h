@@ -98,8 +98,9 @@ bool obs_generation_is_shared(enum mr_allocation_kind kind);
 extern struct mr_host_bounds obs_generation_bounds;
 extern bool obs_generation_bounds_all;
 
-/* How many were made since the start. */
+/* How many were made since the start; of pinned, registered and managed memory. */
 uint64_t obs_generation_count(void);
+uint64_t obs_generation_count_hosts(void);
 
 /* For the shadow.
  *

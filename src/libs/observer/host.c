@@ -45,6 +45,7 @@ struct mine {
 static _Thread_local struct mine mine;
 static pthread_key_t threads; /* any value: the thread's end tells of what it has touched */
 static bool sees_ends; /* there was a key for that; as the next */
+static bool watched;        /* pages.c tells of touches */
 static bool races;          /* the tool race wants to know; as the next, written before any access is told of */
 static obs_host_look *look; /* the tool mem does; NULL: it doesn't */
 static _Atomic uint64_t accesses, touches;
@@ -108,6 +109,16 @@ void obs_host_function(struct obs_operation *operation)
     if (mine.function)
         obs_operation_drop(mine.function);
     mine.function = operation ? obs_operation_keep(operation) : NULL;
+}
+
+void obs_host_watched(void)
+{
+    watched = true;
+}
+
+bool obs_host_unseen(void)
+{
+    return races && !watched && part_count == 0;
 }
 
 uint64_t obs_host_accesses(void)

@@ -40,6 +40,12 @@ void obs_host_touch_of(uint32_t number, struct obs_operation *function, uintptr_
 /* The host function that runs on this thread, or NULL; valid until it ends. */
 struct obs_operation *obs_host_function_here(void);
 
+/* Touches will be told by these two. */
+void obs_host_watched(void);
+
+/* Does the tool race want to know of the host's code, and nothing tells of it? */
+bool obs_host_unseen(void);
+
 /* How many touches were told by these two. */
 uint64_t obs_host_touches(void);
 

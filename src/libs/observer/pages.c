@@ -517,7 +517,10 @@ static bool open_pages_tool(const struct mr_observed_driver *given, const char *
     int failed = pthread_create(&server, NULL, serve, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = failed;
-    return failed == 0 || cannot("a thread");
+    if (failed != 0)
+        return cannot("a thread");
+    obs_host_watched();
+    return true;
 }
 
 const struct obs_tool obs_tool_pages = {.name = "pages",

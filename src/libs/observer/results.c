@@ -249,6 +249,13 @@ static void put_notes(const struct mr_race_summary *seen)
     NOTE(seen->rough, "accesses were noted coarsely, and mem and init have not looked at them")
     NOTE(seen->libraries, "works of libraries may have written any memory: what was there then counts as written")
 #undef NOTE
+    if (seen->host_unseen) {
+        obs_left_print(
+            "%s\"what the program's own code reads and writes in pinned and managed memory was not looked at: "
+            "--host-touch does that, or 'millrace cc --check'\"",
+            between);
+        between = ", ";
+    }
     if (seen->shared) {
         obs_left_print("%s\"memory is shared with other processes, so init has not looked at what came later\"",
                        between);

@@ -2,6 +2,7 @@
 /* What was seen and what was not, from all parts of the tools race, mem and init (finding.h). */
 #include <string.h>
 
+#include "libs/observer/generation.h"
 #include "libs/observer/host.h"
 #include "libs/observer/init.h"
 #include "libs/observer/mem_fault.h"
@@ -16,6 +17,7 @@ void obs_race_summary(struct mr_race_summary *out)
     obs_init_summary(out);
     out->calls = obs_order_calls();
     out->touches = obs_host_touches();
+    out->host_unseen = obs_host_unseen() && obs_generation_count_hosts() > 0;
     out->operations = obs_operation_made();
     out->timelines = obs_timeline_count();
     out->clocks = obs_clock_nodes();
