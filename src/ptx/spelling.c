@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "ptx/cxx_text.h"
 #include "ptx/spelling_asm.h"
+#include "ptx/spelling_launch.h"
 
 /* Two characters and one more behind blanks become three, with the blanks behind them. */
 static void close_up(struct mr_cxx_scanner *s, struct mr_cxx_token two, size_t one)
@@ -155,19 +156,25 @@ static size_t mend_in_place(char *text, size_t length)
     return s.changes;
 }
 
+/* Takes what one of the others has made of the text, which is longer; how many places that are. */
+static size_t take(struct mr_text *text, struct mr_text *longer, size_t changes)
+{
+    if (changes && !longer->failed) {
+        mr_text_clear(text);
+        *text = *longer;
+        return changes;
+    }
+    text->failed |= changes > 0;
+    mr_text_clear(longer);
+    return 0;
+}
+
 size_t mr_spelling_mend(struct mr_text *text)
 {
-    struct mr_text longer = {.data = NULL};
+    struct mr_text longer = {.data = NULL}, more = {.data = NULL};
     if (!text->length)
         return 0;
-    size_t changes = mend_in_place(text->data, text->length),
-           more = mr_spelling_mend_asm(text->data, text->length, &longer);
-    if (more && !longer.failed) {
-        mr_text_clear(text);
-        *text = longer;
-        return changes + more;
-    }
-    text->failed |= more > 0;
-    mr_text_clear(&longer);
-    return changes;
+    size_t changes = mend_in_place(text->data, text->length);
+    changes += take(text, &longer, mr_spelling_mend_launch(text->data, text->length, &longer));
+    return changes + take(text, &more, mr_spelling_mend_asm(text->data, text->length, &more));
 }

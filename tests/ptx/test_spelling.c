@@ -47,6 +47,23 @@ static void launches(void **state)
     becomes("k << <1'000, 1>> >(\"<< <\");", "k <<< 1'000, 1>>> (\"<< <\");");
 }
 
+static void braces_in_launches(void **state)
+{
+    (void)state;
+    becomes("k<<<1, {32, 4}>>>(p);", "k<<<1, dim3{32, 4}>>>(p);");
+    becomes("k<a, b><<<g, {x, y, 1}, 0, s>>>({1, 2});", "k<a, b><<<g, dim3{x, y, 1}, 0, s>>>({1, 2});");
+    becomes("k<<<{1, 3}, { 5 }, {}, {}>>>();", "k<<<dim3{1, 3}, dim3{ 5 }, size_t{}, cudaStream_t{}>>>();");
+    becomes("k << <{2}, /* b */ {n,\n m}>> >(p); f(a, {1});", "k <<< dim3{2}, /* b */ dim3{n,\n m}>>> (p); f(a, {1});");
+    becomes("k<<<f({1, 2}, {3}), {4}>>>(p);", "k<<<f({1, 2}, {3}), dim3{4}>>>(p);");
+    becomes("k<<<1, {2}>>>(p); asm(\"mov.u32 %0, %laneid;\" : \"=r\"(r));",
+            "k<<<1, dim3{2}>>>(p); asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(r));");
+    stays("k<<<dim3{1, 2}, dim3{3}>>>({1}, {2}); if (x) {a, b;}");
+    stays("k<<<1, 2>>>(p); int a[] = {1, 2}; f(3, {4});");
+    stays("k<<<1, [] { return 2; }()>>>(p);");
+    stays("k<<<");
+    stays("\"k<<<1, {2}>>>\"; // k<<<1, {2}>>>()");
+}
+
 static void no_launches(void **state)
 {
     (void)state;
@@ -170,8 +187,9 @@ static void attributes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(launches),     cmocka_unit_test(no_launches),
-                                       cmocka_unit_test(names_in_asm), cmocka_unit_test(operands_in_asm),
-                                       cmocka_unit_test(sized_arrays), cmocka_unit_test(attributes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(launches),        cmocka_unit_test(braces_in_launches),
+                                       cmocka_unit_test(no_launches),     cmocka_unit_test(names_in_asm),
+                                       cmocka_unit_test(operands_in_asm), cmocka_unit_test(sized_arrays),
+                                       cmocka_unit_test(attributes)};
     return cmocka_run_group_tests_name("spelling", tests, NULL, NULL);
 }

@@ -697,6 +697,7 @@ int main()
     one<<
         <1, 1>> > (p);
     LAUNCH(one)(p);
+    one<<<{1}, {1, 1, 1}, {}, {}>>>(p);
     cudaDeviceSynchronize();
     printf("%d %d %s:%d\\n", p[0], p[31], __FILE__, __LINE__);
 #ifdef WRONG
@@ -705,13 +706,13 @@ int main()
 }
 """)
         self.do(MILLRACE, "cc", "-arch=sm_80", "-Ideep", "-MD", "-MF", "t.d", "my src/t.cu", "-o", "t")
-        self.assertEqual(self.do(MILLRACE, "run", "--", "./t").stdout, "2 1 my src/t.cu:14\n")
+        self.assertEqual(self.do(MILLRACE, "run", "--", "./t").stdout, "3 1 my src/t.cu:15\n")
         listed = (self.path / "t.d").read_text()
         for name in ("my\\ src/t.cu", "deep/go.h", "deep/er/kernel.h"):
             self.assertIn(name, listed)
         self.assertNotIn(".spelling", listed)
         wrong = self.do(MILLRACE, "cc", "-arch=sm_80", "-I", "deep", "-DWRONG", "-c", "my src/t.cu", expect=1)
-        self.assertIn("my src/t.cu:16:24: error: use of undeclared identifier 'nothing'", wrong.stderr)
+        self.assertIn("my src/t.cu:17:24: error: use of undeclared identifier 'nothing'", wrong.stderr)
 
     def test_names_that_headers_define(self):
         """Sources ask which headers came before them (NVIDIA's helper_cuda.h does), by the names that the toolkit's

@@ -342,7 +342,8 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             self.assertEqual(done.returncode, 1, words)
 
     def test_options_that_pass(self):
-        words = ("-Xcompiler", "-Wall,-fPIC", "-Xcompiler", " -O2 -g  -Wl,-rpath,/x,-z,now -fno-math-errno ", "--compiler-options=-O2", "-Xptxas=-v,-O3", "-Xcudafe", "--diag_suppress=20011", "-Xfatbin", "-compress-all",
+        words = ("-Xcompiler", "-Wall,-fPIC", "-Xcompiler", " -O2 -g  -Wl,-rpath,/x,-z,now -fno-math-errno ", "--compiler-options=-O2", "-Xptxas=-v,-O3", "-Xptxas=--register-usage-level=10,-func-maxrregcount=64,--suppress-stack-size-warning",
+                 "-Xptxas", "--optimize-float-atomics", "-Xcudafe", "--diag_suppress=20011", "-Xfatbin", "-compress-all",
                  "-Werror", "all-warnings,cross-execution-space-call", "-maxrregcount=32", "-t", "2", "--default-stream", "per-thread", "-use_fast_math",
                  "-ftz=true", "-fmad=false", "-prec-div=true", "--expt-relaxed-constexpr", "--extended-lambda", "-lineinfo", "-g", "-O3", "-std=c++20",
                  "-diag-suppress", "177", "-cudart", "none", "-Wno-deprecated-gpu-targets", "--restrict=true", "-m64", "-rdc=true")

@@ -75,7 +75,7 @@ class Shim(unittest.TestCase):
         text = PRODUCT.encode() + b"\0"
         for line in ("product.ptx -o out", "-lineinfo -v --regAllocOptLevel=2 --gpu-name=sm_80 product.ptx -o out", "-g --opt-level 0 -arch sm_89 -o out product.ptx",
                      "-O3 -m64 -c --output-file=out --gpu-name sm_100 product.ptx", "-w -maxrregcount=32 --fmad=true -fmad true -dlcm=ca product.ptx -o=out",
-                     "-lineinfo -suppress-debug-info --allow-expensive-optimizations=true product.ptx -o out"):
+                     "-lineinfo -suppress-debug-info --optimize-float-atomics --allow-expensive-optimizations=true product.ptx -o out"):
             with self.subTest(line):
                 self.good(*line.split())
                 self.assertEqual((self.path / "out").read_bytes(), text)

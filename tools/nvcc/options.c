@@ -100,8 +100,7 @@ static bool one_part(struct request *request, enum action action, const char *op
     case PACKER:
         return packer(option);
     case DEVICE_LINKER:
-        return mr_ptx_assembler_option_is_idle(option) || strncmp(option, "-suppress-", 10) == 0 ||
-               strncmp(option, "--suppress-", 11) == 0 || complain("cannot honour the device linker's option", option);
+        return mr_ptx_assembler_option_is_idle(option) || complain("cannot honour the device linker's option", option);
     default:
         if (strncmp(option, "-e=", 3) == 0 || strncmp(option, "--entry=", 8) == 0) {
             mr_ptx_entries_list(strchr(option, '=') + 1, &request->entries);

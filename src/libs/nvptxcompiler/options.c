@@ -39,6 +39,7 @@ static const struct mr_option options[] = {
     {"maxrregcount", "maxrregcount", true, NOTHING},
     {"device-function-maxrregcount", "func-maxrregcount", true, NOTHING},
     {"allow-expensive-optimizations", "allow-expensive-optimizations", true, NOTHING},
+    {"optimize-float-atomics", "opt-fp-atomics", false, NOTHING},
     {"split-compile", "split-compile", true, NOTHING},
     {"position-independent-code", "pic", true, NOTHING},
     {"device-stack-protector", "device-stack-protector", true, NOTHING},
