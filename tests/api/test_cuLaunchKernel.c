@@ -308,10 +308,11 @@ static void events_of_a_launch(void **state)
     }
     OK(cuMemsetD32(word, 0, 1));
     OK(cuCtxSynchronize());
+    /* The completion's event is complete when the programmatic one is, whichever the attributes name first. */
     for (int i = 0; i < 100; i++) {
-        attributes[0] = recording(true, events[0], 0);
+        attributes[i / 2 % 2 * 2] = recording(true, events[0], 0);
         attributes[1] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PRIORITY};
-        attributes[2] = recording(false, events[1], 0);
+        attributes[2 - i / 2 % 2 * 2] = recording(false, events[1], 0);
         config.numAttrs = 3;
         OK(cuLaunchKernelEx(&config, add, NULL, NULL));
         OK(cuStreamWaitEvent(other, events[i % 2], 0));

@@ -192,12 +192,14 @@ static CUresult launch_plain(const CUlaunchConfig *config, CUfunction f, void **
 }
 
 /* The events of a launch are recorded behind it, so they are complete when the kernel is. On hardware that of the
- * launch's completion is once all blocks have begun (conformance cases launch_event.*). */
+ * launch's completion is once all blocks have begun (conformance cases launch_event.*). It is never the later one of
+ * two different events, whatever the order of the attributes: a programmatic event comes when blocks say so or end. */
 __attribute__((noinline)) static CUresult launch_with_events(const CUlaunchConfig *config, CUfunction f,
                                                              void **kernelParams, void **extra)
 {
     CUlaunchAttribute others[MOST_ATTRIBUTES];
     CUevent events[MOST_ATTRIBUTES];
+    CUlaunchAttributeID kinds[MOST_ATTRIBUTES];
     unsigned count = 0;
     int flags;
     if (config->numAttrs > MOST_ATTRIBUTES)
@@ -210,13 +212,16 @@ __attribute__((noinline)) static CUresult launch_with_events(const CUlaunchConfi
             others[plain.numAttrs++] = config->attrs[i];
             continue;
         }
+        kinds[count] = config->attrs[i].id;
         CUresult status = check_event(&config->attrs[i], events[count++], flags, config->hStream);
         if (status != CUDA_SUCCESS)
             return status;
     }
     CUresult status = launch_plain(&plain, f, kernelParams, extra);
-    for (unsigned i = 0; i < count && status == CUDA_SUCCESS; i++)
-        status = mr_cuEventRecord(events[i], config->hStream);
+    for (int later = 0; later < 2; later++)
+        for (unsigned i = 0; i < count && status == CUDA_SUCCESS; i++)
+            if ((kinds[i] != CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) == later)
+                status = mr_cuEventRecord(events[i], config->hStream);
     return status;
 }
 
