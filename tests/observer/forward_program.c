@@ -205,29 +205,47 @@ static void certain(void)
     CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
 }
 
-static _Atomic bool told, asked;
+static _Atomic bool told;
 
-/* What has ended by then is in order: so it ends when the copy has been asked for, unless that waits for it. */
 static void CUDA_CB tell(void *data)
 {
-    while (!mended && !asked)
-        sched_yield();
     *(char *)data = 1;
     told = true;
 }
 
+/* What the host knows when a host function has begun is in order. So it begins when `release` says so: when the copy
+ * has been asked for, unless that waits for the function. */
+static uint32_t *word_of_hold(void)
+{
+    return (uint32_t *)(pinned + 4096);
+}
+
+static void hold(void)
+{
+    __atomic_store_n(word_of_hold(), 0, __ATOMIC_RELEASE);
+    CHECK(cuStreamWaitValue32_v2(one, (CUdeviceptr)word_of_hold(), 1, CU_STREAM_WAIT_VALUE_EQ));
+}
+
+static void release(void)
+{
+    __atomic_store_n(word_of_hold(), 1, __ATOMIC_RELEASE);
+}
+
 static void copy_beside(void)
 {
+    if (mended)
+        release();
     while (mended && !told)
         sched_yield();
     CHECK(cuMemcpyDtoDAsync_v2(b, a, 64, two));
-    asked = true;
+    release();
 }
 
 /* What a host function tells the host is in order. */
 static void host_function(void)
 {
     CHECK(cuMemsetD8Async(a, 1, 64, one));
+    hold();
     CHECK(cuLaunchHostFunc(one, tell, pinned));
     copy_beside();
 }
@@ -241,6 +259,7 @@ static void CUDA_CB tell_status(CUstream stream, CUresult status, void *data)
 static void callback(void)
 {
     CHECK(cuMemsetD8Async(a, 1, 64, one));
+    hold();
     CHECK(cuStreamAddCallback(one, tell_status, pinned, 0));
     copy_beside();
 }
