@@ -98,6 +98,17 @@ struct mr_cxx_token mr_cxx_token_at(const struct mr_cxx_scanner *s, size_t at)
     return (struct mr_cxx_token){at, end};
 }
 
+bool mr_cxx_next(struct mr_cxx_scanner *s)
+{
+    s->at = mr_cxx_behind_blanks(s, s->at);
+    if (s->at >= s->length)
+        return false;
+    s->before = s->now;
+    s->now = mr_cxx_token_at(s, s->at);
+    s->at = s->now.end;
+    return true;
+}
+
 bool mr_cxx_is(const struct mr_cxx_scanner *s, struct mr_cxx_token token, const char *word)
 {
     size_t length = strlen(word);

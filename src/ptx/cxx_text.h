@@ -30,6 +30,9 @@ size_t mr_cxx_behind_blanks(const struct mr_cxx_scanner *s, size_t at);
 /* The token that begins at `at`, which is no blank: a word, number, string, a run of < or of >, or one character. */
 struct mr_cxx_token mr_cxx_token_at(const struct mr_cxx_scanner *s, size_t at);
 
+/* The scanner goes on to the next token. False: there is none. */
+bool mr_cxx_next(struct mr_cxx_scanner *s);
+
 /* Whether the token is this word. */
 bool mr_cxx_is(const struct mr_cxx_scanner *s, struct mr_cxx_token token, const char *word);
 

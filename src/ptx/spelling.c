@@ -137,10 +137,7 @@ static size_t mend_in_place(char *text, size_t length)
     struct mr_cxx_scanner s = {.text = text, .length = length, .launch = -1};
     if (!may_have(text, length))
         return 0;
-    while ((s.at = mr_cxx_behind_blanks(&s, s.at)) < length) {
-        s.before = s.now;
-        s.now = mr_cxx_token_at(&s, s.at);
-        s.at = s.now.end;
+    while (mr_cxx_next(&s)) {
         char c = text[s.now.begin];
         if (c && strchr("([{", c))
             s.depth++;

@@ -149,9 +149,7 @@ size_t mr_spelling_mend_asm(const char *text, size_t length, struct mr_text *out
     size_t done = 0, changes = 0;
     if (!memmem(text, length, "asm", 3) || !memchr(text, '%', length))
         return 0;
-    while ((s.at = mr_cxx_behind_blanks(&s, s.at)) < length) {
-        s.now = mr_cxx_token_at(&s, s.at);
-        s.at = s.now.end;
+    while (mr_cxx_next(&s)) {
         if (!is_asm(&s, s.now))
             continue;
         size_t count = find_strings(&s, s.at, strings, &s.at);

@@ -17,10 +17,7 @@ size_t mr_spelling_mend_launch(const char *text, size_t length, struct mr_text *
     size_t done = 0, changes = 0, argument = 0;
     if (!memmem(text, length, "<<<", 3))
         return 0;
-    while ((s.at = mr_cxx_behind_blanks(&s, s.at)) < length) {
-        s.before = s.now;
-        s.now = mr_cxx_token_at(&s, s.at);
-        s.at = s.now.end;
+    while (mr_cxx_next(&s)) {
         char c = text[s.now.begin];
         size_t size = s.now.end - s.now.begin;
         bool inside = s.launch >= 0 && s.launch == s.depth;

@@ -23,6 +23,7 @@ CASES = {
     "isend": ("race", ("host-race", [("set", "writes"), ("MPI_Isend", "reads")], 256)),
     "irecv": ("race", ("host-race", [("set", "writes"), ("MPI_Irecv", "writes")], 256)),
     "column": ("race", ("host-race", [("MPI_Send", "reads"), ("set_column", "writes")], 4)),
+    "overlap": ("race", ("host-race", [("MPI_Send", "reads"), ("set", "writes")], 32)),
     "persistent": ("race", ("host-race", [("set", "writes"), ("MPI_Start", "reads")], 256)),
     "two": ("race", ("host-race", [("set", "writes"), ("MPI_Isend", "reads")], 128)),
     "none": ("race", None),

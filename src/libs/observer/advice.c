@@ -133,7 +133,7 @@ static void advise_message(const struct mr_side *message, const struct mr_side *
         ADVICE("ask for %s when %s", words.noun, end);
     } else {
         MISSING("%s does not wait for the message by %s", call_of(later), call);
-        ADVICE("let the host come to that when %s", end);
+        ADVICE("wait until %s before the host %s the bytes", end, touches(later));
     }
 }
 

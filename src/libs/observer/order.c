@@ -143,13 +143,12 @@ static struct obs_operation *at_point(const struct obs_point *point, uint64_t ti
     return operation;
 }
 
-/* Others that come after the stream's work come after what its lane has done itself until now. With one lane for all
- * they know that anyhow. */
-static void take_place_of_lane(struct obs_stream *stream, uint64_t stamp)
+/* Others that come after the point come after what this lane has done itself until now. With one lane for all they know
+ * that anyhow. */
+static void take_place_of_lane(struct obs_point *point, uint64_t stamp)
 {
     for (int i = 0; i <= obs_edges_apart; i++)
-        stream->now.before[i] = obs_clock_with(stream->now.before[i], obs_lane_here()->timeline, stamp);
-    stream->pure = false;
+        point->before[i] = obs_clock_with(point->before[i], obs_lane_here()->timeline, stamp);
 }
 
 struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, bool solid,
@@ -158,8 +157,10 @@ struct obs_operation *obs_order_work(struct obs_stream *stream, uint64_t stamp, 
     struct obs_point alone = {0};
     obs_order_timeline(stream);
     take_from_host(stream);
-    if (__builtin_expect(obs_lanes_apart, 0))
-        take_place_of_lane(stream, stamp);
+    if (__builtin_expect(obs_lanes_apart, 0)) {
+        take_place_of_lane(&stream->now, stamp);
+        stream->pure = false;
+    }
     if (early) {
         *early = NULL;
         if (stream->blocking || stream->kind == MR_STREAM_LEGACY)
@@ -327,8 +328,8 @@ struct obs_operation *obs_order_apart(uint64_t stamp, struct obs_point *point)
         return NULL;
     }
     obs_point_set(point, &known);
-    for (int i = 0; i <= obs_edges_apart && obs_lanes_apart; i++) /* as take_place_of_lane */
-        point->before[i] = obs_clock_with(point->before[i], lane->timeline, stamp);
+    if (obs_lanes_apart)
+        take_place_of_lane(point, stamp);
     struct obs_operation *operation = at_point(point, point->tick, stamp);
     if (!operation)
         obs_point_clear(point);

@@ -252,7 +252,7 @@ static void put_notes(const struct mr_race_summary *seen)
     if (seen->host_unseen) {
         obs_left_print(
             "%s\"what the program's own code reads and writes in pinned and managed memory was not looked at: "
-            "--host-touch does that, or 'millrace cc --check'\"",
+            "'millrace cc --check' does that, or, without --gpu, --host-touch\"",
             between);
         between = ", ";
     }

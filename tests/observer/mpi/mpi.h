@@ -36,6 +36,7 @@ int MPI_Type_size(MPI_Datatype type, int *size);
 int MPI_Type_get_extent(MPI_Datatype type, MPI_Aint *lower, MPI_Aint *extent);
 int MPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint *lower, MPI_Aint *extent);
 int MPI_Type_vector(int count, int length, int stride, MPI_Datatype old, MPI_Datatype *type);
+int MPI_Type_create_resized(MPI_Datatype old, MPI_Aint lower, MPI_Aint extent, MPI_Datatype *type);
 int MPI_Type_commit(MPI_Datatype *type);
 int MPI_Type_free(MPI_Datatype *type);
 int MPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int *size);

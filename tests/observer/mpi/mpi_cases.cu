@@ -94,6 +94,22 @@ static void case_column()
     wait_for_device();
 }
 
+/* Elements of four numbers that begin one number apart: five of them have eight numbers. */
+static void case_overlap()
+{
+    MPI_Datatype four, apart;
+    MPI_Type_vector(1, 4, 4, MPI_INT, &four);
+    MPI_Type_create_resized(four, 0, sizeof(int), &apart);
+    MPI_Type_commit(&apart);
+    MPI_Irecv(host, 20, MPI_INT, 0, 1, MPI_COMM_WORLD, &request[1]);
+    launch();
+    if (mended)
+        wait_for_device();
+    MPI_Send(device, 5, apart, 0, 1, MPI_COMM_WORLD);
+    MPI_Type_free(&apart);
+    done_on_host();
+}
+
 static void case_persistent()
 {
     MPI_Send_init(device, N, MPI_INT, 0, 1, MPI_COMM_WORLD, &request[0]);
@@ -195,17 +211,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)();
-    } cases[] = {{"send", case_send},
-                 {"isend", case_isend},
-                 {"irecv", case_irecv},
-                 {"column", case_column},
-                 {"persistent", case_persistent},
-                 {"two", case_two},
-                 {"none", case_none},
-                 {"sum", case_sum},
-                 {"gatherv", case_gatherv},
-                 {"free", case_free},
-                 {"unwritten", case_unwritten},
+    } cases[] = {{"send", case_send},       {"isend", case_isend},     {"irecv", case_irecv},
+                 {"column", case_column},   {"overlap", case_overlap}, {"persistent", case_persistent},
+                 {"two", case_two},         {"none", case_none},       {"sum", case_sum},
+                 {"gatherv", case_gatherv}, {"free", case_free},       {"unwritten", case_unwritten},
                  {"past", case_past}};
     MPI_Init(&argc, &argv);
     mended = argc > 2 && strcmp(argv[2], "mended") == 0;

@@ -10,6 +10,7 @@ enum { MOST = 16, DONE = 100, SEND_DONE = 101, PERSISTENT = 102, VECTOR = 200, U
 
 static struct {
     int count, length, stride;
+    MPI_Aint extent;
 } vectors[MOST];
 static int vector_count;
 static struct {
@@ -54,6 +55,17 @@ int MPI_Type_vector(int count, int length, int stride, MPI_Datatype old, MPI_Dat
     vectors[vector_count].count = count;
     vectors[vector_count].length = length;
     vectors[vector_count].stride = stride;
+    vectors[vector_count].extent = (MPI_Aint)sizeof(int) * ((count - 1) * stride + length);
+    *type = VECTOR + vector_count++;
+    return MPI_SUCCESS;
+}
+
+int MPI_Type_create_resized(MPI_Datatype old, MPI_Aint lower, MPI_Aint extent, MPI_Datatype *type)
+{
+    if (old < VECTOR || old >= VECTOR + vector_count || lower != 0 || vector_count == MOST)
+        abort();
+    vectors[vector_count] = vectors[old - VECTOR];
+    vectors[vector_count].extent = extent;
     *type = VECTOR + vector_count++;
     return MPI_SUCCESS;
 }
@@ -85,17 +97,17 @@ int MPI_Type_size(MPI_Datatype type, int *size)
 int MPI_Type_get_extent(MPI_Datatype type, MPI_Aint *lower, MPI_Aint *extent)
 {
     *lower = 0;
-    if (is_vector(type))
-        *extent = (MPI_Aint)sizeof(int) *
-                  ((vectors[type - VECTOR].count - 1) * vectors[type - VECTOR].stride + vectors[type - VECTOR].length);
-    else
-        *extent = type == MPI_INT ? 4 : 1;
+    *extent = is_vector(type) ? vectors[type - VECTOR].extent : type == MPI_INT ? 4 : 1;
     return MPI_SUCCESS;
 }
 
 int MPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint *lower, MPI_Aint *extent)
 {
-    return MPI_Type_get_extent(type, lower, extent);
+    MPI_Type_get_extent(type, lower, extent);
+    if (is_vector(type))
+        *extent = (MPI_Aint)sizeof(int) *
+                  ((vectors[type - VECTOR].count - 1) * vectors[type - VECTOR].stride + vectors[type - VECTOR].length);
+    return MPI_SUCCESS;
 }
 
 int MPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int *size)
