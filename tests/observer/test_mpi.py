@@ -59,7 +59,8 @@ class Messages(unittest.TestCase):
         room = pathlib.Path(cls.room.name)
         library = room / "libmpi.so.12"
         subprocess.run([*CC, "-shared", "-fPIC", "-g", f"-I{FOLDER}", "-Wl,-soname,libmpi.so.12", "-o", library, FOLDER / "small_mpi.c"], check=True, timeout=120)
-        cls.small = cls.build("small", [f"-I{FOLDER}", str(library), f"-Wl,-rpath,{room}"])
+        cls.words = [f"-I{FOLDER}", str(library), f"-Wl,-rpath,{room}"]
+        cls.small = cls.build("small", cls.words)
 
     @classmethod
     def build(cls, name, options):
@@ -118,6 +119,14 @@ class Messages(unittest.TestCase):
         self.assertIn("kernel 'set(int*, int)' writes what the message by MPI_Isend reads, and nothing orders them", done.stderr)
         self.assertIn("the kernel in the legacy default stream does not wait for the message by MPI_Isend", done.stderr)
         self.assertIn("ask for the kernel when the request of MPI_Isend is complete (MPI_Wait)", done.stderr)
+
+    def test_with_the_hosts_code(self):
+        program = self.build("told", ["--check", *self.words])
+        (finding,) = self.check("race", program, "host")
+        self.assertEqual({side_of(side) for side in finding["sides"]}, {("MPI_Irecv", "writes"), ("the host's code", "reads")})
+        self.assertEqual(finding["missing"], "the host's code does not wait for the message by MPI_Irecv")
+        self.assertEqual(finding["advice"], "wait until the request of MPI_Irecv is complete (MPI_Wait) before the host reads the bytes")
+        self.assertEqual(self.check("race", program, "host", "mended"), [])
 
     def test_says_that_it_takes_device_pointers(self):
         program = pathlib.Path(self.room.name, "asks")

@@ -144,6 +144,8 @@ static void advise_host(const struct mr_finding *finding, char *missing, char *a
     struct words first = words_of(earlier), second = words_of(later);
     if (earlier->what == MR_SIDE_MESSAGE) {
         advise_message(earlier, later, missing, advice);
+    } else if (later->what == MR_SIDE_MESSAGE && in_host(earlier)) { /* neither is a call with a number */
+        advise_message(later, earlier, missing, advice);
     } else if (later->call == obs_host_code && !in_host(earlier)) {
         advise_host_code(later, earlier, missing, advice);
     } else if (in_host(earlier) && in_host(later)) {
