@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +64,38 @@ __attribute__((noinline)) static uint32_t deep(int depth)
     uint32_t site = depth ? deep(depth - 1) : outer();
     __asm__ volatile("" ::: "memory");
     return site;
+}
+
+/* A stack for each number of WAYS bits: the next call stands in the one place or the other. */
+enum { WAYS = 10 };
+
+__attribute__((noinline)) static uint32_t by_way(unsigned way, int bits)
+{
+    uint32_t site;
+    if (bits == 0)
+        return outer();
+    if (way & 1) {
+        site = by_way(way >> 1, bits - 1);
+        __asm__ volatile("# one" ::: "memory");
+    } else {
+        site = by_way(way >> 1, bits - 1);
+        __asm__ volatile("# other" ::: "memory");
+    }
+    return site;
+}
+
+/* More stacks than a thread remembers at first: each is told apart, and known again. */
+static bool many_ways(void)
+{
+    static uint32_t sites[1 << WAYS];
+    for (int round = 0; round < 3; round++)
+        for (unsigned way = 0; way < 1 << WAYS; way++) {
+            uint32_t site = by_way(way, WAYS);
+            if (!site || (round && site != sites[way]) || (way && site == sites[way - 1]))
+                return false;
+            sites[way] = site;
+        }
+    return obs_site_count() >= 1 << WAYS;
 }
 
 /* As programs that have the runtime library inside call: its functions are no part of the report. Those that NVIDIA's
@@ -127,6 +160,10 @@ int main(int argc, char **argv)
     if (same != 3 || !first || !plugin || other[0] == other[1] || other[0] == first || (uintptr_t)result == first ||
         again == 0) {
         fprintf(stderr, "sites: %u %u %u %u %u\n", first, other[0], other[1], (unsigned)(uintptr_t)result, plugin);
+        return 1;
+    }
+    if (!many_ways()) {
+        fprintf(stderr, "sites: stacks of many ways are not told apart\n");
         return 1;
     }
     findings[0] = (struct mr_finding){

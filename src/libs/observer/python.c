@@ -12,7 +12,7 @@
 
 #include "libs/observer/modules.h"
 
-enum { NONE = 0xffff, NAMES = 4096 };
+enum { NONE = 0xffff, NAMES = 4096, NAMED = 8192 };
 
 /* Offsets in bytes. Up to 3.10 a frame is an object and has the index of its last instruction; from 3.11 on it is a
  * record that points to it. 3.11 and 3.12 have one step between the thread and its frame. */
@@ -34,7 +34,7 @@ static const struct layout layouts[] = {
     {13, 72, NONE, 8, 0, 56, 70, 200, 112, 128, 68, 40, 1},
 };
 
-enum { OWNED_BY_C = 3, OBJECT_TYPE = 8, STRING_LENGTH = 16, STRING_STATE = 32, LONGEST = 4096 };
+enum { OWNED_BY_C = 3, OBJECT_TYPE = 8, STRING_LENGTH = 16, CODE_LENGTH = 16, STRING_STATE = 32, LONGEST = 4096 };
 /* Of a string's state: the width of its characters, and whether they lie behind the head and are ASCII. */
 enum { KIND_SHIFT = 2, KIND_MASK = 7, COMPACT = 1 << 5, ASCII = 1 << 6 };
 
@@ -48,9 +48,13 @@ struct interpreter {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the search for an interpreter */
-static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the names that are kept */
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the names that are kept, and `named` */
 static struct interpreter found;
 static _Atomic(struct interpreter *) interpreter;
+static struct named {
+    struct obs_python_place place;
+    struct obs_python_frame frame;
+} named[NAMED]; /* places by hash, the last of each; place.code NULL: none */
 static _Atomic uint32_t searched; /* the modules that were there at the last search, */
 static _Atomic unsigned long long searched_loads; /* and how often the loader had loaded something then */
 
@@ -127,11 +131,13 @@ uint32_t obs_python_module(void)
     return python ? python->module : OBS_NO_MODULE;
 }
 
-/* What tells one piece of code from another that has taken its place. */
+/* What tells one piece of code from another that has taken its place: its names, its first line, and its length (from
+ * 3.11 on; before, how many arguments it has). */
 static uint64_t check_of(const struct layout *layout, const void *code)
 {
     uint64_t value = (uintptr_t)pointer_at(code, layout->filename);
     value = value * 0x9e3779b97f4a7c15u + (uintptr_t)pointer_at(code, layout->name);
+    value = value * 0x9e3779b97f4a7c15u + (uintptr_t)pointer_at(code, CODE_LENGTH);
     return value * 0x9e3779b97f4a7c15u + (unsigned)int_at(code, layout->first_line);
 }
 
@@ -236,14 +242,33 @@ static char *copy_string(const struct layout *layout, const void *string)
     return copy;
 }
 
-bool obs_python_name(const struct obs_python_place *place, struct obs_python_frame *out)
+static bool name_place(const struct interpreter *python, const struct obs_python_place *place,
+                       struct obs_python_frame *out)
 {
-    struct interpreter *python = atomic_load_explicit(&interpreter, memory_order_acquire);
     const char *file = keep_name(copy_string(python->layout, pointer_at(place->code, python->layout->filename)));
     const char *function = keep_name(copy_string(python->layout, pointer_at(place->code, python->layout->name)));
     if (!file || !function)
         return false;
     int line = python->line((void *)place->code, (int)place->at);
     *out = (struct obs_python_frame){file, function, line > 0 ? (uint32_t)line : 0};
+    return true;
+}
+
+bool obs_python_name(const struct obs_python_place *place, struct obs_python_frame *out)
+{
+    uint64_t hash = (place->check ^ place->at ^ (uintptr_t)place->code >> 4) * 0x9e3779b97f4a7c15u;
+    struct named *entry = &named[hash >> 32 & (NAMED - 1)];
+    pthread_mutex_lock(&names_lock);
+    bool known = entry->place.code == place->code && entry->place.at == place->at && entry->place.check == place->check;
+    if (known)
+        *out = entry->frame;
+    pthread_mutex_unlock(&names_lock);
+    if (known)
+        return true;
+    if (!name_place(atomic_load_explicit(&interpreter, memory_order_acquire), place, out))
+        return false;
+    pthread_mutex_lock(&names_lock);
+    *entry = (struct named){*place, *out};
+    pthread_mutex_unlock(&names_lock);
     return true;
 }

@@ -24,7 +24,7 @@
 #define READS_STACKS
 #endif
 
-enum { REMEMBERED = 128, CHUNK = 1024, CHUNKS = 4096 };
+enum { LEAST_REMEMBERED = 128, MOST_REMEMBERED = 4096, CHUNK = 1024, CHUNKS = 4096 }; /* remembered: powers of two */
 
 struct slot {
     const uintptr_t *at;
@@ -55,7 +55,14 @@ struct stack {
     struct obs_frame frames[];
 };
 
-static _Thread_local struct remembered *mine;
+/* The stacks that a thread remembers. The table doubles when as many of them as it has entries were put out by others.
+ */
+struct memory {
+    uint32_t size, put_out;
+    struct remembered entries[];
+};
+
+static _Thread_local struct memory *mine;
 static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -126,23 +133,16 @@ uint32_t obs_site_count(void)
     return atomic_load_explicit(&stacks, memory_order_acquire);
 }
 
+/* Texts of frames are kept once, so that their pointers tell them apart. */
 static bool same_frames(const struct obs_frame *one, const struct obs_frame *other, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct obs_frame *a = &one[i], *b = &other[i];
-        if (a->module != b->module || a->offset != b->offset || a->line != b->line || !a->file != !b->file)
-            return false;
-        if (a->file && (strcmp(a->file, b->file) != 0 || strcmp(a->function, b->function) != 0))
+        if (a->module != b->module || a->offset != b->offset || a->line != b->line || a->file != b->file ||
+            a->function != b->function)
             return false;
     }
     return true;
-}
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; *text; text++)
-        hash = mix(hash, (unsigned char)*text);
-    return hash;
 }
 
 static uint64_t hash_frames(const struct obs_frame *frames, size_t count)
@@ -151,7 +151,7 @@ static uint64_t hash_frames(const struct obs_frame *frames, size_t count)
     for (size_t i = 0; i < count; i++) {
         hash = mix(mix(mix(hash, frames[i].module), frames[i].offset), frames[i].line);
         if (frames[i].file)
-            hash = hash_text(hash_text(hash, frames[i].file), frames[i].function);
+            hash = mix(mix(hash, (uintptr_t)frames[i].file), (uintptr_t)frames[i].function);
     }
     return hash;
 }
@@ -244,18 +244,29 @@ static uint32_t keep(const struct walk *walk, const struct obs_python_place *pla
     return site;
 }
 
-/* The thread's memory of stacks; NULL: memory is short, and stacks are unwound each time. */
-static struct remembered *my_memory(void)
+/* An empty memory in place of the thread's own. False: memory is short, and the thread keeps what it has. */
+static bool renew_memory(uint32_t size)
+{
+    struct memory *made = calloc(1, sizeof *made + size * sizeof *made->entries);
+    if (!made || pthread_setspecific(at_thread_end, made) != 0) {
+        free(made);
+        return false;
+    }
+    made->size = size;
+    free(mine);
+    mine = made;
+    return true;
+}
+
+/* Where the thread remembers the stack of this hash. NULL: memory is short, and stacks are unwound each time. */
+static struct remembered *remembered_at(uint64_t hash)
 {
     if (!mine) {
         pthread_once(&once, make_key);
-        mine = calloc(REMEMBERED, sizeof *mine);
-        if (mine && pthread_setspecific(at_thread_end, mine) != 0) {
-            free(mine);
-            mine = NULL;
-        }
+        if (!renew_memory(LEAST_REMEMBERED))
+            return NULL;
     }
-    return mine;
+    return &mine->entries[hash & (mine->size - 1)];
 }
 
 READS_STACKS static bool still_holds(const struct remembered *entry)
@@ -297,18 +308,18 @@ __attribute__((noinline)) uint32_t obs_site_here(const void *at)
     uint64_t python_hash = python;
     for (size_t i = 0; i < python; i++)
         python_hash = mix(mix(mix(python_hash, (uintptr_t)places[i].code), places[i].at), places[i].check);
-    uint64_t unloads = counts.unloads;
-    struct remembered *entry = my_memory();
-    if (entry) {
-        entry += mix(mix(mix(0, (uintptr_t)at), top), python_hash) % REMEMBERED;
-        if (entry->at == at && entry->top == top && entry->python == python_hash && entry->unloads == unloads &&
-            still_holds(entry))
-            return entry->site;
-    }
+    uint64_t unloads = counts.unloads, hash = mix(mix(mix(0, (uintptr_t)at), top), python_hash);
+    struct remembered *entry = remembered_at(hash);
+    if (entry && entry->at == at && entry->top == top && entry->python == python_hash && entry->unloads == unloads &&
+        still_holds(entry))
+        return entry->site;
     struct walk walk = {.top = top, .before = UINTPTR_MAX, .told_again = true};
     _Unwind_Backtrace(note_frame, &walk);
     uint32_t site = keep(&walk, places, python);
     if (entry && walk.told_again && site) {
+        if (entry->count && ++mine->put_out > mine->size && mine->size < MOST_REMEMBERED &&
+            renew_memory(mine->size * 2))
+            entry = remembered_at(hash);
         *entry = (struct remembered){at, top, python_hash, unloads, site, (uint32_t)walk.count, {{NULL, 0}}};
         memcpy(entry->slots, walk.slots, walk.count * sizeof *walk.slots);
     }
