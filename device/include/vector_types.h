@@ -4,6 +4,12 @@
 #define MILLRACE_VECTOR_TYPES_H
 #define __VECTOR_TYPES_H__
 
+/* Between these NVIDIA's headers name a type that is deprecated there. Here none is. */
+#define __NV_SILENCE_DEPRECATION_BEGIN
+#define __NV_SILENCE_DEPRECATION_END
+#define __NV_SILENCE_HOST_DEPRECATION_BEGIN
+#define __NV_SILENCE_HOST_DEPRECATION_END
+
 /* What functions of host and device are. */
 #ifdef __CUDA__
 #define MR_VECTOR_BOTH __attribute__((host, device, unused))

@@ -16,9 +16,14 @@
 struct __device_builtin__ __builtin_align__(16) wide { int x; };
 __device__ __cudart_builtin__ int twice(int x) { return 2 * x; }
 __specialization_static __device__ int more(int x) { return twice(x) + (int)sizeof(wide); }
+__NV_SILENCE_DEPRECATION_BEGIN
+__device__ double4 four(double x) { return make_double4(x, x, x, x); }
+__NV_SILENCE_DEPRECATION_END
+__NV_SILENCE_HOST_DEPRECATION_BEGIN
+__NV_SILENCE_HOST_DEPRECATION_END
 
 extern "C" __global__ void kernel(int *results)
 {
-    results[0] = more((int)threadIdx.x) == 2 * (int)threadIdx.x + 16 ? 0 : __LINE__;
+    results[0] = more((int)threadIdx.x) == 2 * (int)threadIdx.x + 16 && four(3).w == 3 ? 0 : __LINE__;
     results[1] = (int)threadIdx.x;
 }
