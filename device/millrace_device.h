@@ -121,20 +121,25 @@ typedef long intptr_t;
 #include "include/texture_types.h"
 #include "include/surface_types.h"
 
-/* Built-in variables: each member reads a special register. */
+/* Built-in variables: each member reads a special register. All become uint3, and dim3 by its constructor. */
 #define MR_SREG(member, sreg)                                                                 \
     __declspec(property(get = mr_get_##member)) unsigned int member;                          \
     static __attribute__((device, always_inline)) inline unsigned int mr_get_##member() { return __nvvm_read_ptx_sreg_##sreg(); }
-#define MR_BUILTIN(name, sreg, as)                                                            \
+#define MR_BUILTIN(name, sreg)                                                                \
     struct mr_builtin_##name {                                                                \
+        typedef void mr_builtin;                                                              \
         MR_SREG(x, sreg##_x) MR_SREG(y, sreg##_y) MR_SREG(z, sreg##_z)                        \
-        __attribute__((device, always_inline)) operator as() const { return as{x, y, z}; }    \
+        __attribute__((device, always_inline)) operator uint3() const                         \
+        {                                                                                     \
+            uint3 all = {x, y, z};                                                            \
+            return all;                                                                       \
+        }                                                                                     \
     };                                                                                        \
     extern const __attribute__((device, weak)) mr_builtin_##name name;
-MR_BUILTIN(threadIdx, tid, uint3)
-MR_BUILTIN(blockIdx, ctaid, uint3)
-MR_BUILTIN(blockDim, ntid, dim3)
-MR_BUILTIN(gridDim, nctaid, dim3)
+MR_BUILTIN(threadIdx, tid)
+MR_BUILTIN(blockIdx, ctaid)
+MR_BUILTIN(blockDim, ntid)
+MR_BUILTIN(gridDim, nctaid)
 #undef MR_BUILTIN
 #undef MR_SREG
 constexpr int warpSize = 32;

@@ -64,6 +64,13 @@ struct dim3 {
     unsigned int x, y, z;
     MR_VECTOR_BOTH MR_VECTOR_CONSTEXPR dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
     MR_VECTOR_BOTH MR_VECTOR_CONSTEXPR dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+#ifdef __CUDA__
+    /* threadIdx and the like, each of a type of its own here, become this type in one step. */
+    template <class Builtin>
+    __attribute__((device, always_inline)) inline dim3(const Builtin &of, typename Builtin::mr_builtin * = 0) : x(of.x), y(of.y), z(of.z)
+    {
+    }
+#endif
 #if __cplusplus >= 201103L
     MR_VECTOR_BOTH constexpr operator uint3() const { return uint3{x, y, z}; }
 #else
