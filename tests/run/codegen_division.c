@@ -2,7 +2,8 @@
 
 /*
  * Whole numbers divided by one that is the same for all lanes, for which code generation multiplies with a factor
- * (emit/integer.c): quotients and remainders are those of C, next to each multiple of the divisor and at the ends.
+ * (emit/division.c): quotients and remainders are those of C, next to each multiple of the divisor and at the ends. So
+ * are those of indexes, whose quotients are the first lane's or the next one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,8 +109,69 @@ static void quotients_are_those_of_c(void **state)
     rig_close(rig);
 }
 
+/* Thread t divides i = base + t, the quotient once more, and -i; threads whose bit in `idle` is set do nothing. */
+static const char rows_text[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry rows(.param .u64 out, .param .u32 base, .param .u32 n, .param .u32 idle)\n{\n"
+    ".reg .pred %p; .reg .b32 %i, %n, %t, %m, %r<8>; .reg .b64 %o, %d;\n"
+    "mov.u32 %t, %tid.x; mul.wide.u32 %d, %t, 4; ld.param.u64 %o, [out]; ld.param.u32 %i, [base]; ld.param.u32 %n, [n];\n"
+    "ld.param.u32 %m, [idle]; add.u64 %o, %o, %d; add.u32 %i, %i, %t; and.b32 %t, %t, 31; shr.u32 %m, %m, %t;\n"
+    "and.b32 %m, %m, 1; setp.ne.u32 %p, %m, 0; @%p ret;\n"
+    "div.u32 %r0, %i, %n; rem.u32 %r1, %i, %n; div.s32 %r2, %i, %n; rem.s32 %r3, %i, %n;\n"
+    "div.s32 %r4, %r2, %n; rem.s32 %r5, %r2, %n; neg.s32 %r6, %i; rem.s32 %r7, %r6, %n; div.s32 %r6, %r6, %n;\n"
+    "st.global.u32 [%o], %r0; st.global.u32 [%o+2048], %r1; st.global.u32 [%o+4096], %r2; st.global.u32 [%o+6144], %r3;\n"
+    "st.global.u32 [%o+8192], %r4; st.global.u32 [%o+10240], %r5; st.global.u32 [%o+12288], %r6;\n"
+    "st.global.u32 [%o+14336], %r7;\nret;\n}\n";
+
+static void check_rows(struct rig *rig, uint32_t base, uint32_t n, uint32_t idle)
+{
+    const struct {
+        const void *out;
+        uint32_t base, n, idle;
+    } params = {out, base, n, idle};
+    uint32_t wanted[RESULTS];
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        memset(out, 0x55, sizeof out);
+        rig_run(rig, "rows", 1, COUNT, &params, 20);
+        for (unsigned i = 0; i < COUNT; i++) {
+            uint32_t a = base + i;
+            divided(a, n, UINT32_MAX, &wanted[0], &wanted[1]);
+            divided((int32_t)a, (int32_t)n, UINT32_MAX, &wanted[2], &wanted[3]);
+            divided((int32_t)wanted[2], (int32_t)n, UINT32_MAX, &wanted[4], &wanted[5]);
+            divided((int32_t)(0 - a), (int32_t)n, UINT32_MAX, &wanted[6], &wanted[7]);
+            for (unsigned r = 0; r < RESULTS; r++) {
+                if (idle >> i % 32 & 1)
+                    wanted[r] = 0x55555555;
+                if (out[r][i] != wanted[r])
+                    fail_msg("variant %u, result %u of %u and %u, idle %#x: %u, not %u", rig_variant, r, a, n, idle,
+                             out[r][i], wanted[r]);
+            }
+        }
+    }
+}
+
+static void rows_and_columns_are_those_of_c(void **state)
+{
+    (void)state;
+    static const uint32_t divisors[] = {
+        0,   1,    2,     15,         16,         17,         31,         32,         33,         61,        100,
+        255, 1000, 65537, 0x3ffffffe, 0x3fffffff, 0x40000000, 0x40000001, 0x7fffffff, 0x80000000, UINT32_MAX};
+    static const uint32_t bases[] = {0, 1, 990, 0x3fffff00, 0x7ffffe00, 0x7fffff80, 0x80000000, 0xffffff00};
+    struct rig *rig = rig_open(rows_text);
+    for (unsigned i = 0; i < sizeof divisors / sizeof *divisors; i++)
+        for (unsigned k = 0; k < sizeof bases / sizeof *bases; k++)
+            check_rows(rig, bases[k], divisors[i], k % 4 == 1 ? 1 : k % 4 == 2 ? 0xaaaaaaaa : 0);
+    for (unsigned i = 0; i < DRAWN; i++)
+        check_rows(rig, draw() >> draw() % 32, draw() >> draw() % 32, i % 2 ? draw() & draw() : 0);
+    char *ir = rig_text(rig, "rows", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v3", false);
+    assert_non_null(strstr(ir, "near:"));
+    free(ir);
+    rig_close(rig);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(quotients_are_those_of_c)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(quotients_are_those_of_c),
+                                       cmocka_unit_test(rows_and_columns_are_those_of_c)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,7 @@
  *   regions.c     kernels whose warps take turns at barriers without stacks
  *   byte_places.c addresses that a byte picks
  *   block_steps.c how far addresses go on from block to block
+ *   near.c        registers whose numbers lie near each other in a warp
  *   stack.c       functions that move the stack pointer
  *   decides.c     loads whose value says which way a lane goes, or where it accesses memory
  *   grids.c       where a kernel may have waited for the grids before it
@@ -350,6 +351,10 @@ bool mr_flow_byte_places_find(const struct mr_flow *flow, uint32_t block, uint32
 #define MR_FLOW_BLOCK_STEP_ANY MR_FLOW_BLOCK_STEP_MAX /* not known */
 #define MR_FLOW_BLOCK_STEP_NONE (MR_FLOW_BLOCK_STEP_MAX + 1) /* never written */
 int64_t *mr_flow_block_steps(const struct mr_flow *flow) __attribute__((warn_unused_result));
+
+/* near.c: registers whose numbers probably lie near each other in a warp, a guess. NULL when memory is short; freed
+ * with mr_free. */
+mr_word *mr_flow_near(const struct mr_flow *flow) __attribute__((warn_unused_result));
 
 /* regions.c: whether the warps of a kernel can take turns from barrier to barrier in one call; the number of a barrier
  * in such a kernel. */

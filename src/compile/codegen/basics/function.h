@@ -44,6 +44,7 @@ struct cg_warp {
 struct cg_registers {
     LLVMValueRef *slots, *breaks; /* by register */
     int64_t *block_steps; /* of a kernel whose blocks are of one size: mr_flow_block_steps(); else NULL */
+    mr_word *near; /* mr_flow_near() where divisions go by it; else NULL */
     bool *loose; /* also: holds results of f32 arithmetic only, with any NaN (numbers/nan.c) */
     uint8_t *known; /* CG_NUMBER_* (numbers/numbers.h) */
     struct cg_contracted *contracted; /* by instruction (numbers/contract.h) */

@@ -109,6 +109,14 @@ static bool has_products(const struct mr_ptx_function *func)
     return false;
 }
 
+static bool divides(const struct mr_ptx_function *func)
+{
+    for (uint32_t i = 0; i < func->inst_count; i++)
+        if (func->insts[i].op == MR_PTX_OP_DIV || func->insts[i].op == MR_PTX_OP_REM)
+            return true;
+    return false;
+}
+
 static bool allocate(struct cg *g)
 {
     size_t regs = g->flow.reg_count, blocks = g->flow.block_count;
@@ -121,9 +129,11 @@ static bool allocate(struct cg *g)
     g->parking.kept = mr_calloc(mr_bit_words((uint32_t)blocks), sizeof *g->parking.kept);
     bool steps = g->func->is_entry && g->func->reqntid[0] && !g->unit->request->hurry;
     g->regs.block_steps = steps ? mr_flow_block_steps(&g->flow) : NULL;
-    return (g->regs.block_steps || !steps) && g->regs.slots && g->regs.breaks && g->memory.vars && g->parking.masks &&
-           g->parking.entries && g->parking.kept && cg_nan_prepare(g) && cg_flush_prepare(g) &&
-           cg_contract_prepare(g) && cg_parameters_prepare(g);
+    bool near = divides(g->func) && !g->unit->wide && !g->unit->request->hurry;
+    g->regs.near = near ? mr_flow_near(&g->flow) : NULL;
+    return (g->regs.block_steps || !steps) && (g->regs.near || !near) && g->regs.slots && g->regs.breaks &&
+           g->memory.vars && g->parking.masks && g->parking.entries && g->parking.kept && cg_nan_prepare(g) &&
+           cg_flush_prepare(g) && cg_contract_prepare(g) && cg_parameters_prepare(g);
 }
 
 /* Lets two warps run as one, or each by itself. */
@@ -226,6 +236,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     mr_free(g.regs.breaks);
     mr_free(g.regs.loose);
     mr_free(g.regs.block_steps);
+    mr_free(g.regs.near);
     mr_free(g.regs.known);
     mr_free(g.regs.contracted);
     mr_free(g.regs.parameters);

@@ -9,7 +9,7 @@
  * are only reached by code if some lane runs them, and have to look at g->now.exec themselves.
  *
  *   arithmetic.c                      integers or numbers with a point, as the type says
- *   integer.c bits.c video.c          integers
+ *   integer.c division.c bits.c video.c  integers
  *   float.c half.c convert.c compare.c  numbers with a point, and both
  *   move.c load_store.c atomic.c stack.c texture.c async.c tensor.c  memory
  *   warp.c fold.c matrix.c matrix_lines.c matrix_kept.c matrix_move.c  what lanes do together
@@ -27,6 +27,7 @@
 /* Families; body/instruction.c has them by MR_PTX_FAMILY_*. False: the opcode, or its type, is not of this family. */
 bool cg_emit_arithmetic(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_integer(struct cg *g, const struct mr_ptx_inst *inst);
+void cg_emit_division(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_video(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_stack(struct cg *g, const struct mr_ptx_inst *inst);

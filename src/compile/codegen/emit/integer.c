@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Integer arithmetic. Everything wraps unless it says .sat. Division by zero
- * gives all ones, as quotient and as remainder, as hardware does; the smallest
- * number by -1 wraps to itself with remainder 0.
+ * Integer arithmetic. Everything wraps unless it says .sat. Division is in division.c.
  */
 #include "compile/codegen/emit/emit.h"
 
@@ -103,76 +101,6 @@ static void emit_product24(struct cg *g, const struct mr_ptx_inst *inst)
     cg_write(g, &inst->operands[0], r);
 }
 
-/* Vectors of 32 bits divide as doubles, whose quotient never rounds up to the next integer. */
-static LLVMValueRef divide_vectors(struct cg *g, LLVMValueRef a, LLVMValueRef b)
-{
-    LLVMTypeRef doubles = cg_type(g, g->unit->f64);
-    LLVMValueRef q =
-        LLVMBuildFDiv(g->b, LLVMBuildUIToFP(g->b, a, doubles, ""), LLVMBuildUIToFP(g->b, b, doubles, ""), "");
-    return LLVMBuildFPToUI(g->b, q, LLVMTypeOf(a), "");
-}
-
-/* A divisor that is the same for all lanes is a factor: the double above 1 / b. The product of that and a whole number
- * below 2^32 is too large by less than 2^-19 / b, and a quotient is 1 / b away from the next integer at least. So it is
- * cut to the same number. */
-static LLVMValueRef multiply_vectors(struct cg *g, LLVMValueRef a, LLVMValueRef factor)
-{
-    LLVMValueRef product = LLVMBuildFMul(g->b, LLVMBuildUIToFP(g->b, a, cg_type(g, g->unit->f64), ""), factor, "");
-    return LLVMBuildFPToUI(g->b, product, LLVMTypeOf(a), "");
-}
-
-/* The factor of the operand's size, for all lanes; 1 in place of 0. */
-static LLVMValueRef factor_of(struct cg *g, const struct mr_ptx_inst *inst, LLVMTypeRef type, bool sign)
-{
-    LLVMTypeRef i32 = g->unit->i32, i64 = g->unit->i64, f64 = g->unit->f64;
-    unsigned lanes = g->now.lanes;
-    g->now.lanes = 1;
-    LLVMValueRef b = cg_resize(g, cg_source(g, &inst->operands[2], type), i32, sign),
-                 zero = LLVMConstInt(i32, 0, false);
-    if (sign)
-        b = LLVMBuildSelect(g->b, LLVMBuildICmp(g->b, LLVMIntSLT, b, zero, ""), LLVMBuildNeg(g->b, b, ""), b, "");
-    b = LLVMBuildSelect(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, b, zero, ""), LLVMConstInt(i32, 1, false), b, "");
-    LLVMValueRef nearest = LLVMBuildFDiv(g->b, LLVMConstReal(f64, 1), LLVMBuildUIToFP(g->b, b, f64, ""), "");
-    LLVMValueRef bits = LLVMBuildBitCast(g->b, nearest, i64, "");
-    LLVMValueRef above = LLVMBuildBitCast(g->b, LLVMBuildAdd(g->b, bits, LLVMConstInt(i64, 1, false), ""), f64, "");
-    g->now.lanes = lanes;
-    return cg_splat(g, above);
-}
-
-static void emit_division(struct cg *g, const struct mr_ptx_inst *inst)
-{
-    bool sign = signed_type(inst->type[0]);
-    unsigned bits = mr_ptx_type_bits(inst->type[0]);
-    LLVMTypeRef type = cg_int_type(g, bits), work = bits < 32 ? g->unit->i32 : type;
-    LLVMValueRef a = cg_resize(g, cg_source(g, &inst->operands[1], type), work, sign);
-    LLVMValueRef b = cg_resize(g, cg_source(g, &inst->operands[2], type), work, sign);
-    LLVMValueRef zero = cg_int(g, work, 0), negative = NULL, dividend = a, divisor = b;
-    LLVMValueRef by_zero = LLVMBuildICmp(g->b, LLVMIntEQ, b, zero, "");
-    if (sign) {
-        LLVMValueRef a_sign = LLVMBuildICmp(g->b, LLVMIntSLT, a, zero, "");
-        LLVMValueRef b_sign = LLVMBuildICmp(g->b, LLVMIntSLT, b, zero, "");
-        dividend = cg_select(g, a_sign, LLVMBuildNeg(g->b, a, ""), a);
-        divisor = cg_select(g, b_sign, LLVMBuildNeg(g->b, b, ""), b);
-        negative = LLVMBuildXor(g->b, a_sign, b_sign, "");
-    }
-    divisor = cg_select(g, by_zero, cg_int(g, work, 1), divisor);
-    LLVMValueRef q;
-    if (g->now.lanes == 1 || cg_bits(work) != 32)
-        q = LLVMBuildUDiv(g->b, dividend, divisor, "");
-    else if (mr_flow_operand_class(&g->flow, &inst->operands[2]).kind == MR_CLASS_UNIFORM)
-        q = multiply_vectors(g, dividend, factor_of(g, inst, type, sign));
-    else
-        q = divide_vectors(g, dividend, divisor);
-    if (sign)
-        q = cg_select(g, negative, LLVMBuildNeg(g->b, q, ""), q);
-    LLVMValueRef r;
-    if (inst->op == MR_PTX_OP_DIV)
-        r = cg_select(g, by_zero, cg_int(g, work, UINT64_MAX), q);
-    else
-        r = cg_select(g, by_zero, cg_int(g, work, UINT64_MAX), LLVMBuildSub(g->b, a, LLVMBuildMul(g->b, q, b, ""), ""));
-    cg_write(g, &inst->operands[0], cg_resize(g, r, type, false));
-}
-
 /* Sum of products of the 4 bytes of a, or of 2 halves of a with bytes of b. */
 static void emit_dot(struct cg *g, const struct mr_ptx_inst *inst)
 {
@@ -257,7 +185,7 @@ bool cg_emit_integer(struct cg *g, const struct mr_ptx_inst *inst)
         return true;
     case MR_PTX_OP_DIV:
     case MR_PTX_OP_REM:
-        emit_division(g, inst);
+        cg_emit_division(g, inst);
         return true;
     case MR_PTX_OP_DP4A:
     case MR_PTX_OP_DP2A:
