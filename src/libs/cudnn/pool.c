@@ -65,147 +65,226 @@ static void store_plane(const struct mr_tensor *t, void *base, int64_t plane, do
                       true, from);
 }
 
-/* The window of an output, as the last dimensions of three: along each, its first and last element inside of the image;
- * and how many elements there are, with the padding if that counts. The outputs are gone through in order, so that
- * nothing has to be divided. */
-struct window {
-    int64_t output[3], first[3], end[3], counted[3];
+/* Dimensions of the image, the window and the outputs, as the last ones of three. */
+struct shape {
+    int64_t image[3], window[3], before[3], after[3], stride[3], outputs[3];
+    bool pads_count;
+    /* Of the windows of a line of outputs, along it; and of element k of a window's row, the outputs that have it
+     * inside of the image. In the caller's room. */
+    int64_t *first, *end, *counted, *with_first, *with_end;
 };
 
-/* Finds the window along dimension `i` of the image. */
-static void place_window(const struct mr_pool *p, struct window *w, int i)
+/* Of the window of output `o` along dimension `i`: its first element inside of the image, the one behind its last, and
+ * how many elements it has, with the padding if that counts. */
+static void place_window(const struct shape *s, int i, int64_t o, int64_t *first, int64_t *last, int64_t *counted)
 {
-    int to = 3 - p->space + i;
-    int64_t begin = w->output[to] * p->stride[i] - p->before[i], end = begin + p->window[i], size = p->x.dim[2 + i];
-    int64_t limit = size + p->after[i];
-    w->first[to] = begin < 0 ? 0 : begin;
-    w->end[to] = end > size ? size : end;
-    if (p->mode == MR_POOL_AVERAGE_ALL)
-        w->counted[to] = (end > limit ? limit : end) - begin;
+    int64_t begin = o * s->stride[i] - s->before[i], end = begin + s->window[i], size = s->image[i];
+    int64_t limit = size + s->after[i];
+    *first = begin < 0 ? 0 : begin;
+    *last = end > size ? size : end;
+    if (s->pads_count)
+        *counted = (end > limit ? limit : end) - begin;
     else
-        w->counted[to] = w->end[to] > w->first[to] ? w->end[to] - w->first[to] : 0;
+        *counted = *last > *first ? *last - *first : 0;
 }
 
-static struct window first_window(const struct mr_pool *p)
+/* The outputs [*first, *end) whose element `k` of a row of the window lies in the image: at o * stride + k - before. */
+static void outputs_with(const struct shape *s, int64_t k, int64_t *first, int64_t *end)
 {
-    struct window w = {.end = {1, 1, 1}, .counted = {1, 1, 1}};
-    for (int i = 0; i < p->space; i++)
-        place_window(p, &w, i);
-    return w;
+    int64_t shift = k - s->before[2], stride = s->stride[2], size = s->image[2] - shift;
+    *first = shift < 0 ? (stride - 1 - shift) / stride : 0;
+    *end = size > 0 ? (size + stride - 1) / stride : 0;
+    if (*end > s->outputs[2])
+        *end = s->outputs[2];
 }
 
-static void next_window(const struct mr_pool *p, struct window *w)
+static size_t places_of(const struct mr_pool *p)
 {
-    for (int i = p->space - 1; i >= 0; i--) {
-        int64_t *output = &w->output[3 - p->space + i];
-        bool inside = ++*output < p->y.dim[2 + i];
-        if (!inside)
-            *output = 0;
-        place_window(p, w, i);
-        if (inside)
-            break;
+    return (size_t)(3 * p->y.dim[1 + p->space] + 2 * p->window[p->space - 1]);
+}
+
+/* `places`: room for as many as places_of() says. */
+static struct shape shape_of(const struct mr_pool *p, int64_t *places)
+{
+    struct shape s = {.image = {1, 1, 1},
+                      .window = {1, 1, 1},
+                      .stride = {1, 1, 1},
+                      .outputs = {1, 1, 1},
+                      .pads_count = p->mode == MR_POOL_AVERAGE_ALL};
+    for (int i = 0; i < p->space; i++) {
+        int to = 3 - p->space + i;
+        s.image[to] = p->x.dim[2 + i];
+        s.outputs[to] = p->y.dim[2 + i];
+        s.window[to] = p->window[i];
+        s.before[to] = p->before[i];
+        s.after[to] = p->after[i];
+        s.stride[to] = p->stride[i];
     }
+    s.first = places;
+    s.end = places + s.outputs[2];
+    s.counted = places + 2 * s.outputs[2];
+    for (int64_t o = 0; o < s.outputs[2]; o++)
+        place_window(&s, 2, o, &s.first[o], &s.end[o], &s.counted[o]);
+    s.with_first = places + 3 * s.outputs[2];
+    s.with_end = s.with_first + s.window[2];
+    for (int64_t k = 0; k < s.window[2]; k++)
+        outputs_with(&s, k, &s.with_first[k], &s.with_end[k]);
+    return s;
 }
 
-static int64_t counted(const struct window *w)
+/* A line of outputs, all of whose windows have these rows of the image. */
+struct line {
+    int64_t first[2], end[2], counted;
+};
+
+static struct line line_of(const struct shape *s, int64_t number)
 {
-    return w->counted[0] * w->counted[1] * w->counted[2];
+    struct line line;
+    int64_t counted[2];
+    for (int i = 0; i < 2; i++)
+        place_window(s, i, i == 0 ? number / s->outputs[1] : number % s->outputs[1], &line.first[i], &line.end[i],
+                     &counted[i]);
+    line.counted = counted[0] * counted[1];
+    return line;
 }
 
 /* Where row (i, j) of the image begins. */
-static int64_t row_of(const struct mr_pool *p, int64_t i, int64_t j)
+static int64_t row_of(const struct shape *s, int64_t i, int64_t j)
 {
-    int64_t width = p->x.dim[1 + p->space], height = p->space > 1 ? p->x.dim[p->space] : 1;
-    return (i * height + j) * width;
+    return (i * s->image[1] + j) * s->image[2];
 }
 
-/* The place of the largest element of the window, -1 if the window is empty. A NaN is larger than any number. */
-static int64_t largest(const struct mr_pool *p, const struct window *w, const double *x)
+static uint64_t bits_of(double value)
 {
-    double most = -INFINITY;
-    int64_t place = -1;
-    for (int64_t i = w->first[0]; i < w->end[0]; i++)
-        for (int64_t j = w->first[1]; j < w->end[1]; j++) {
-            int64_t row = row_of(p, i, j);
-            for (int64_t at = row + w->first[2]; at < row + w->end[2]; at++)
-                if (place < 0 || x[at] > most || (x[at] != x[at] && most == most)) {
-                    most = x[at];
-                    place = at;
-                }
-        }
-    return place;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
-static double sum_of(const struct mr_pool *p, const struct window *w, const double *x)
+/* Elements `x[at + o * stride]` that are larger than what is the largest so far, a NaN being larger than any number,
+ * and their places. By masks in place of branches: which element is the largest is anybody's guess. */
+static inline __attribute__((always_inline)) void take_larger(const double *restrict x, int64_t at, int64_t stride,
+                                                              int64_t first, int64_t end, double *restrict most,
+                                                              int64_t *restrict place)
 {
-    double sum = 0;
-    for (int64_t i = w->first[0]; i < w->end[0]; i++)
-        for (int64_t j = w->first[1]; j < w->end[1]; j++) {
-            int64_t row = row_of(p, i, j);
-            for (int64_t at = row + w->first[2]; at < row + w->end[2]; at++)
-                sum += x[at];
-        }
-    return sum;
+    for (int64_t o = first; o < end; o++) {
+        double value = x[at + o * stride], old = most[o];
+        uint64_t larger = -(uint64_t)(!(value <= old) & (old == old));
+        uint64_t bits = bits_of(old) ^ ((bits_of(old) ^ bits_of(value)) & larger);
+        memcpy(&most[o], &bits, sizeof bits);
+        place[o] ^= (place[o] ^ (at + o * stride)) & (int64_t)larger;
+    }
 }
 
-/* Adds `share` to all elements of the window. */
-static void spread(const struct mr_pool *p, const struct window *w, double *to, double share)
+/* The largest elements of the windows of a line, and where they are; -INFINITY and -1 for an empty window. */
+static void largest(const struct shape *s, const struct line *line, const double *x, double *most, int64_t *place)
 {
-    for (int64_t i = w->first[0]; i < w->end[0]; i++)
-        for (int64_t j = w->first[1]; j < w->end[1]; j++) {
-            int64_t row = row_of(p, i, j);
-            for (int64_t at = row + w->first[2]; at < row + w->end[2]; at++)
-                to[at] += share;
-        }
+    bool empty = line->end[0] <= line->first[0] || line->end[1] <= line->first[1];
+    int64_t begin = row_of(s, line->first[0], line->first[1]);
+    for (int64_t o = 0; o < s->outputs[2]; o++) {
+        most[o] = -INFINITY;
+        place[o] = !empty && s->end[o] > s->first[o] ? begin + s->first[o] : -1;
+    }
+    for (int64_t i = line->first[0]; i < line->end[0]; i++)
+        for (int64_t j = line->first[1]; j < line->end[1]; j++)
+            for (int64_t k = 0; k < s->window[2]; k++) {
+                int64_t at = row_of(s, i, j) + k - s->before[2], first = s->with_first[k], end = s->with_end[k];
+                if (s->stride[2] == 2)
+                    take_larger(x, at, 2, first, end, most, place);
+                else if (s->stride[2] == 1)
+                    take_larger(x, at, 1, first, end, most, place);
+                else
+                    take_larger(x, at, s->stride[2], first, end, most, place);
+            }
 }
 
-static void forward(const struct mr_pool *p, int64_t plane, double *x, double *y, double *room)
+static void averages(const struct shape *s, const struct line *line, const double *x, double *sum)
 {
-    int64_t outputs = plane_size(&p->y);
-    struct window w = first_window(p);
-    load_plane(&p->x, p->x_at, plane, x);
-    for (int64_t o = 0; o < outputs; o++, next_window(p, &w)) {
-        int64_t count = counted(&w), place = p->mode == MR_POOL_MAX ? largest(p, &w, x) : -1;
+    memset(sum, 0, (size_t)s->outputs[2] * sizeof *sum);
+    for (int64_t i = line->first[0]; i < line->end[0]; i++)
+        for (int64_t j = line->first[1]; j < line->end[1]; j++)
+            for (int64_t k = 0; k < s->window[2]; k++) {
+                int64_t at = row_of(s, i, j) + k - s->before[2];
+                for (int64_t o = s->with_first[k]; o < s->with_end[k]; o++)
+                    sum[o] += x[at + o * s->stride[2]];
+            }
+    for (int64_t o = 0; o < s->outputs[2]; o++) {
+        int64_t count = line->counted * s->counted[o];
+        sum[o] = count ? sum[o] / (double)count : 0;
+    }
+}
+
+/* Adds the share of each output of the line to all elements of its window. */
+static void spread(const struct shape *s, const struct line *line, const double *dy, double *to)
+{
+    for (int64_t o = 0; o < s->outputs[2]; o++) {
+        int64_t count = line->counted * s->counted[o];
+        double share = count ? dy[o] / (double)count : 0;
+        for (int64_t i = line->first[0]; count && i < line->end[0]; i++)
+            for (int64_t j = line->first[1]; j < line->end[1]; j++)
+                for (int64_t at = row_of(s, i, j) + s->first[o]; at < row_of(s, i, j) + s->end[o]; at++)
+                    to[at] += share;
+    }
+}
+
+/* What one part of the work needs. */
+struct room {
+    double *x, *y, *dx, *other, *most; /* a plane each; `most`: a line of outputs */
+    int64_t *place; /* a line of outputs */
+};
+
+static void forward(const struct mr_pool *p, const struct shape *s, int64_t plane, const struct room *r)
+{
+    load_plane(&p->x, p->x_at, plane, r->x);
+    for (int64_t number = 0; number < s->outputs[0] * s->outputs[1]; number++) {
+        struct line line = line_of(s, number);
+        double *y = r->y + number * s->outputs[2];
         if (p->mode == MR_POOL_MAX)
-            y[o] = place < 0 ? -INFINITY : x[place];
+            largest(s, &line, r->x, y, r->place);
         else
-            y[o] = count ? sum_of(p, &w, x) / (double)count : 0;
+            averages(s, &line, r->x, y);
     }
-    store_plane(&p->y, p->y_at, plane, p->alpha, p->beta, y, room);
+    store_plane(&p->y, p->y_at, plane, p->alpha, p->beta, r->y, r->other);
 }
 
-static void backward(const struct mr_pool *p, int64_t plane, double *x, double *dy, double *dx, double *room)
+static void backward(const struct mr_pool *p, const struct shape *s, int64_t plane, const struct room *r)
 {
-    int64_t outputs = plane_size(&p->y);
-    struct window w = first_window(p);
     if (p->mode == MR_POOL_MAX)
-        load_plane(&p->x, p->x_at, plane, x);
-    load_plane(&p->y, p->dy_at, plane, dy);
-    memset(dx, 0, (size_t)plane_size(&p->dx) * sizeof *dx);
-    for (int64_t o = 0; o < outputs; o++, next_window(p, &w)) {
-        int64_t count = counted(&w), place = p->mode == MR_POOL_MAX ? largest(p, &w, x) : -1;
-        if (place >= 0)
-            dx[place] += dy[o];
-        else if (p->mode != MR_POOL_MAX && count)
-            spread(p, &w, dx, dy[o] / (double)count);
+        load_plane(&p->x, p->x_at, plane, r->x);
+    load_plane(&p->y, p->dy_at, plane, r->y);
+    memset(r->dx, 0, (size_t)plane_size(&p->dx) * sizeof *r->dx);
+    for (int64_t number = 0; number < s->outputs[0] * s->outputs[1]; number++) {
+        struct line line = line_of(s, number);
+        const double *dy = r->y + number * s->outputs[2];
+        if (p->mode != MR_POOL_MAX) {
+            spread(s, &line, dy, r->dx);
+            continue;
+        }
+        largest(s, &line, r->x, r->most, r->place);
+        for (int64_t o = 0; o < s->outputs[2]; o++)
+            if (r->place[o] >= 0)
+                r->dx[r->place[o]] += dy[o];
     }
-    store_plane(&p->dx, p->dx_at, plane, p->alpha, p->beta, dx, room);
+    store_plane(&p->dx, p->dx_at, plane, p->alpha, p->beta, r->dx, r->other);
 }
 
 void mr_pool_run(void *record, uint64_t first, uint64_t end)
 {
     const struct mr_pool *p = record;
     int64_t large = plane_size(&p->x) > plane_size(&p->y) ? plane_size(&p->x) : plane_size(&p->y);
-    int64_t each = planes_of_part(p), planes = p->x.dim[0] * p->x.dim[1];
-    double *room = mr_math_scratch(0, (size_t)large * 4 * sizeof *room);
-    if (!room) {
+    int64_t each = planes_of_part(p), planes = p->x.dim[0] * p->x.dim[1], width = p->y.dim[1 + p->space];
+    double *room = mr_math_scratch(0, (size_t)(large * 4 + width) * sizeof *room);
+    int64_t *places = mr_math_scratch(1, (places_of(p) + (size_t)width) * sizeof *places);
+    if (!room || !places) {
         mr_math_short_of_memory(p->function);
         return;
     }
+    struct shape s = shape_of(p, places);
+    struct room r = {room, room + large, room + 2 * large, room + 3 * large, room + 4 * large, places + places_of(p)};
     int64_t last = (int64_t)end * each < planes ? (int64_t)end * each : planes;
     for (int64_t plane = (int64_t)first * each; plane < last; plane++)
         if (p->dx_at)
-            backward(p, plane, room, room + large, room + 2 * large, room + 3 * large);
+            backward(p, &s, plane, &r);
         else
-            forward(p, plane, room, room + large, room + 3 * large);
+            forward(p, &s, plane, &r);
 }
