@@ -91,6 +91,40 @@ template <class T> static __attribute__((host, unused)) inline void mr_fill_size
         const_cast<T *>(array)[i] = T();
 }
 
+/* What arithmetic on a pointer to void is done on (src/ptx/ranges.h): its bytes, as with nvcc. */
+#define MR_MEMBER __attribute__((host, device, always_inline))
+template <class T, class mr_byte> struct mr_void_value {
+    T *pointer;
+    MR_MEMBER T *operator+(__PTRDIFF_TYPE__ n) const { return (mr_byte *)pointer + n; }
+    MR_MEMBER T *operator-(__PTRDIFF_TYPE__ n) const { return (mr_byte *)pointer - n; }
+};
+template <class T, class mr_byte> struct mr_void_place {
+    T *&pointer;
+    MR_MEMBER T *operator+(__PTRDIFF_TYPE__ n) const { return (mr_byte *)pointer + n; }
+    MR_MEMBER T *operator-(__PTRDIFF_TYPE__ n) const { return (mr_byte *)pointer - n; }
+    MR_MEMBER T *&operator+=(__PTRDIFF_TYPE__ n) const { return pointer = (mr_byte *)pointer + n; }
+    MR_MEMBER T *&operator-=(__PTRDIFF_TYPE__ n) const { return pointer = (mr_byte *)pointer - n; }
+};
+#undef MR_MEMBER
+#define MR_PART static __attribute__((host, device, always_inline, unused)) inline
+template <class T, class mr_byte> MR_PART T *operator+(__PTRDIFF_TYPE__ n, const mr_void_value<T, mr_byte> &p) { return p + n; }
+template <class T, class mr_byte> MR_PART T *operator+(__PTRDIFF_TYPE__ n, const mr_void_place<T, mr_byte> &p) { return p + n; }
+template <class T> MR_PART T &mr_void_pointer(T &p) { return p; }
+template <class T> MR_PART const T &mr_void_pointer(const T &p) { return p; }
+#define MR_VOID(T, mr_byte) \
+    MR_PART mr_void_value<T, mr_byte> mr_void_pointer(T *const &p) { mr_void_value<T, mr_byte> made = {p}; return made; } \
+    MR_PART mr_void_place<T, mr_byte> mr_void_pointer(T *&p) { mr_void_place<T, mr_byte> made = {p}; return made; }
+MR_VOID(void, char)
+MR_VOID(const void, const char)
+#undef MR_VOID
+
+/* What a function with "..." gets for an object of a class that is more than its bytes: with nvcc's g++ its address. */
+template <class T> MR_PART const T *mr_object_address(const T &object)
+{
+    return (const T *)&reinterpret_cast<const volatile char &>(object);
+}
+#undef MR_PART
+
 /* What the functions of this file are: the device's, or those of both sides. The device's have no lines of their own:
  * what they do is told of the line that calls them. */
 #define MR_DEVICE static __attribute__((device, always_inline, nodebug, unused)) inline

@@ -177,3 +177,34 @@ bool mr_cxx_is_shared(const struct mr_cxx_scanner *s, struct mr_cxx_token token,
     }
     return true;
 }
+
+size_t mr_cxx_before_blanks(const char *text, size_t at)
+{
+    while (at > 0 && isspace((unsigned char)text[at - 1]))
+        at--;
+    return at;
+}
+
+size_t mr_cxx_begin_of_name(const char *text, size_t begin)
+{
+    for (;;) {
+        size_t at = mr_cxx_before_blanks(text, begin);
+        if (at < 2 || text[at - 1] != ':' || text[at - 2] != ':')
+            return begin;
+        begin = at - 2;
+        at = mr_cxx_before_blanks(text, begin);
+        if (at > 0 && text[at - 1] == '>') {
+            int depth = 0;
+            do {
+                at--;
+                depth += text[at] == '>' ? 1 : text[at] == '<' ? -1 : 0;
+            } while (at > 0 && depth > 0);
+            at = mr_cxx_before_blanks(text, at);
+        }
+        if (at == 0 || !is_word(text[at - 1]))
+            return begin;
+        while (at > 0 && is_word(text[at - 1]))
+            at--;
+        begin = at;
+    }
+}

@@ -39,6 +39,12 @@ bool mr_cxx_is(const struct mr_cxx_scanner *s, struct mr_cxx_token token, const 
 /* Behind a group in round or square brackets; at itself if there is none. */
 size_t mr_cxx_behind_group(const struct mr_cxx_scanner *s, size_t at);
 
+/* Before blanks that end at `at`. */
+size_t mr_cxx_before_blanks(const char *text, size_t at);
+
+/* Where the name begins that ends with the word at `begin`: with what stands before `::`. */
+size_t mr_cxx_begin_of_name(const char *text, size_t begin);
+
 /* The attribute that begins at `at`: its end, and whether it is one of C++'s own; false if there is none. */
 bool mr_cxx_attribute_at(const struct mr_cxx_scanner *s, size_t at, struct mr_cxx_token *item, bool *own);
 

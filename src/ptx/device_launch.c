@@ -90,43 +90,6 @@ static bool begins_name(char c)
     return isalpha((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-static bool is_name_character(char c)
-{
-    return begins_name(c) || isdigit((unsigned char)c);
-}
-
-static size_t before_blanks(const char *text, size_t at)
-{
-    while (at > 0 && isspace((unsigned char)text[at - 1]))
-        at--;
-    return at;
-}
-
-/* Where the name begins that ends with the word at `begin`: with what stands before `::`. */
-static size_t begin_of_name(const char *text, size_t begin)
-{
-    for (;;) {
-        size_t at = before_blanks(text, begin);
-        if (at < 2 || text[at - 1] != ':' || text[at - 2] != ':')
-            return begin;
-        begin = at - 2;
-        at = before_blanks(text, begin);
-        if (at > 0 && text[at - 1] == '>') {
-            int depth = 0;
-            do {
-                at--;
-                depth += text[at] == '>' ? 1 : text[at] == '<' ? -1 : 0;
-            } while (at > 0 && depth > 0);
-            at = before_blanks(text, at);
-        }
-        if (at == 0 || !is_name_character(text[at - 1]))
-            return begin;
-        while (at > 0 && is_name_character(text[at - 1]))
-            at--;
-        begin = at;
-    }
-}
-
 /* Behind a group in brackets of any kind; `at` itself if there is none that ends. */
 static size_t behind_group(const struct mr_cxx_scanner *s, size_t at)
 {
@@ -186,7 +149,7 @@ static size_t end_of_configuration(const struct mr_cxx_scanner *s, size_t at)
 
 static bool read_launch(const struct mr_cxx_scanner *s, struct mr_cxx_token word, struct launch *launch)
 {
-    *launch = (struct launch){.name = {begin_of_name(s->text, word.begin), word.end}, .end = word.end};
+    *launch = (struct launch){.name = {mr_cxx_begin_of_name(s->text, word.begin), word.end}, .end = word.end};
     size_t at = mr_cxx_behind_blanks(s, word.end);
     if (mr_cxx_peek(s, at) == '<' && strncmp(s->text + at, "<<<", 3) != 0) {
         size_t behind = behind_arguments(s, at);
@@ -260,10 +223,10 @@ static void put_launch(const struct mr_cxx_scanner *s, const struct launch *laun
 /* Takes the `&` away that ends the text, if it takes an address. */
 static void drop_address_of(struct mr_text *out)
 {
-    size_t end = before_blanks(mr_text_chars(out), out->length);
+    size_t end = mr_cxx_before_blanks(mr_text_chars(out), out->length);
     if (end == 0 || out->data[end - 1] != '&' || (end > 1 && out->data[end - 2] == '&'))
         return;
-    size_t before = before_blanks(out->data, end - 1);
+    size_t before = mr_cxx_before_blanks(out->data, end - 1);
     if (before == 0 || strchr("=(,{?:;", out->data[before - 1]) || out->data[before - 1] == ')')
         out->data[end - 1] = ' ';
 }

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "bodies.h"
+#include "ptx/ranges.h"
 #include "ptx/sized.h"
 #include "ptx/spelling.h"
 #include "shim.h"
@@ -272,17 +273,20 @@ bool bodies_text(const struct request *request, const struct mr_words *words, co
         changes = mr_spelling_mend(&text); /* those that macros make */
         changes += bodies_drop(text.data, &less);
         if (access(said, R_OK) == 0 && file_read(said, &messages))
-            (void)mr_sized_places(mr_text_chars(&messages), &places);
+            (void)(mr_sized_places(mr_text_chars(&messages), &places) +
+                   mr_ranges_places(mr_text_chars(&messages), &places));
         changes += mr_sized_mend(mr_text_chars(&less), &places, &filled);
     }
-    good = changes && !less.failed && !filled.failed && !places.failed &&
+    good = good && !less.failed && !filled.failed && !places.failed &&
            file_write(request, output, mr_text_chars(&filled), filled.length);
+    if (good)
+        words_of_text(request, words, out);
+    if (good && mr_ranges_known(&places))
+        changes += again_ranges(request, out, output);
     mr_words_clear(&places);
     mr_text_clear(&messages);
     mr_text_clear(&filled);
     mr_text_clear(&text);
     mr_text_clear(&less);
-    if (good)
-        words_of_text(request, words, out);
-    return good;
+    return good && changes;
 }

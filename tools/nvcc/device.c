@@ -269,8 +269,9 @@ static void add_last(struct mr_words *words, const char *depends, const char *ou
         mr_words_add(words, last[i], "");
 }
 
-/* Compiles by the words in `common`, and where clang refuses that, as a text in another spelling; then `common` is for
- * that text, and *text its file. Of two refusals the first is told, unless launches from kernels are among its reasons.
+/* Compiles by the words in `common`, and where clang refuses that, as a source that is not told of clang, or as a text
+ * in another spelling; then `common` is for that, and *text the file of that text. Of two refusals the first is told,
+ * unless launches from kernels are among its reasons.
  */
 static int compile(const struct request *request, struct mr_words *common, const char *source, const char *depends,
                    const char *output, char **text)
@@ -279,7 +280,14 @@ static int compile(const struct request *request, struct mr_words *common, const
     struct mr_text said = {.data = NULL}, said_again = {.data = NULL};
     words_add_all(&words, common);
     add_last(&words, depends, output, source);
-    int status = run_and_listen(request, &words, source, &said), second = status;
+    int status = run_and_listen(request, &words, source, &said);
+    if (status != 0 && again_without_name(mr_text_chars(&said), common)) {
+        mr_words_clear(&words);
+        words_add_all(&words, common);
+        add_last(&words, depends, output, source);
+        status = run_and_listen(request, &words, source, &said);
+    }
+    int second = status;
     if (status != 0 && !request->dry_run)
         *text = step_file(request, source, ".again.cu");
     for (const struct mr_text *last = &said;

@@ -203,25 +203,44 @@ static void show_messages(const char *path)
     mr_text_clear(&text);
 }
 
+/* Compiles, and what is said goes to a file. A source that doesn't take clang is compiled without clang's name; then
+ * `words` has the words for that. */
+static int named_half(const struct request *request, struct mr_words *words, const struct input *input,
+                      const char *output, const char *log)
+{
+    struct mr_text said = {.data = NULL};
+    unlink(log);
+    step_messages(log);
+    int status = cuda_half(request, words, input, input->path, output);
+    if (status != 0 && access(log, R_OK) == 0 && file_read(log, &said) &&
+        again_without_name(mr_text_chars(&said), words)) {
+        unlink(log);
+        step_messages(log);
+        status = cuda_half(request, words, input, input->path, output);
+    }
+    mr_text_clear(&said);
+    return status;
+}
+
 /* A host half that clang refuses is tried again without the bodies of device functions. Of two refusals the one with
  * fewer errors is shown. */
-static int cuda_object(const struct request *request, const struct mr_words *words, const struct input *input,
+static int cuda_object(const struct request *request, struct mr_words *words, const struct input *input,
                        const char *output)
 {
     struct mr_words again = {.items = NULL};
     char *first = step_file(request, input->path, ".host.log"), *second = step_file(request, input->path, ".again.log"),
          *text = step_file(request, input->path, ".again.cui");
-    unlink(first);
-    unlink(second);
-    step_messages(first);
-    int status = cuda_half(request, words, input, input->path, output);
+    int status = named_half(request, words, input, output, first);
     bool both = false;
+    unlink(second);
     if (status != 0) {
         step_messages(second);
         both = bodies_text(request, words, input->path, first, text, &again);
     }
-    if (both)
+    if (both) {
+        step_messages(second);
         status = cuda_half(request, &again, input, text, output);
+    }
     step_messages(NULL);
     show_messages(both && (status == 0 || count_errors(second) < count_errors(first)) ? second : first);
     unlink(first);

@@ -278,6 +278,14 @@ void spelling_words(const struct request *request, const char *source, struct mr
 bool again_text(const struct request *request, const struct mr_words *common, const char *source, const char *said,
                 struct mr_words *places, const char *depends, const char *text, struct mr_words *words);
 
+/* again.c: changes in the preprocessed `text`, which clang reads by the words `common`, what its ranges tell of
+ * (ptx/ranges.h); how many changes. */
+size_t again_ranges(const struct request *request, const struct mr_words *common, const char *text);
+
+/* again.c: whether a source has said by #error what it does not take, which may be clang; then adds the words by which
+ * clang doesn't name itself. */
+bool again_without_name(const char *said, struct mr_words *words);
+
 /* devlink.c: links the relocatable device code in the objects into an object that registers it. *made: whether there
  * was any. With `always` an object that registers nothing is made where there was none. */
 int device_link(const struct request *request, char *const *objects, const char *output, bool always, bool *made);

@@ -5,8 +5,9 @@
  * The source and in-memory headers are spelt anew before clang sees them (api.c). What headers on disk hold, and what
  * macros put together, shows behind the preprocessor alone; variables in shared memory whose classes have constructors
  * are known once clang has named them (ptx/unmade.h), and so are kernels that are declared twice under -default-device
- * (ptx/one_sided.h), launches from kernels (ptx/device_launch.h), and std::move and std::forward, which a source may
- * define itself. Each costs another compilation, of what would otherwise be an error.
+ * (ptx/one_sided.h), launches from kernels (ptx/device_launch.h), what clang's ranges tell of (ptx/ranges.h), and
+ * std::move and std::forward, which a source may define itself. Each costs another compilation, of what would otherwise
+ * be an error.
  *
  * NVIDIA's library looks into the body of a template when something instantiates it, and not before: there may be names
  * in it that nothing declares. clang can do so, too, but then finds what is declared behind the template as well, and
@@ -20,6 +21,7 @@
 #include "ptx/device_launch.h"
 #include "ptx/launches.h"
 #include "ptx/one_sided.h"
+#include "ptx/ranges.h"
 #include "ptx/spelling.h"
 #include "ptx/unmade.h"
 
@@ -82,7 +84,34 @@ static bool add_move_forward(struct mr_text *text, const char *messages)
 /* What is mended at the places that the messages name; how many are new. */
 static size_t find_places(const char *messages, bool launches, struct mr_words *places)
 {
-    return mr_unmade_places(messages, places) + (launches ? mr_device_launch_places(messages, places) : 0);
+    return mr_unmade_places(messages, places) + mr_ranges_places(messages, places) +
+           (launches ? mr_device_launch_places(messages, places) : 0);
+}
+
+/* Changes in the text what the compiler's ranges tell of; how many changes. */
+static size_t mend_ranges(struct mr_run *run, const struct mr_words *words, struct mr_text *text)
+{
+    struct mr_words looking = {.items = NULL};
+    size_t changes = 0;
+    for (size_t i = 0; i < words->count; i++)
+        mr_words_add(&looking, words->items[i], "");
+    mr_ranges_words(&looking);
+    for (int turn = 0; turn < MR_RANGES_TURNS; turn++) {
+        struct mr_run look = {.reason = 0};
+        struct mr_text mended = {.data = NULL};
+        size_t count = 0;
+        if (mr_run_again(run, &look, &looking, text) == MR_RUN_FAILED)
+            count = mr_ranges_mend(mr_text_chars(&look.messages), mr_text_chars(text), &mended);
+        mr_run_forget(&look);
+        if (count == 0 || mended.failed) {
+            mr_text_clear(&mended);
+            break;
+        }
+        move_text(text, &mended);
+        changes += count;
+    }
+    mr_words_clear(&looking);
+    return changes;
 }
 
 enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source, const char *launches,
@@ -108,6 +137,8 @@ enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct m
         mr_text_clear(&launching);
         changes += mr_device_launch_mend(mr_text_chars(&whole.output), &places, &launching);
         changes += mr_unmade_mend(mr_text_chars(&launching), &places, &text);
+        if (mr_ranges_known(&places))
+            changes += mend_ranges(run, &again, &text);
         if (!changes)
             break;
         mr_run_forget(&next);
