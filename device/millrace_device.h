@@ -379,7 +379,8 @@ extern "C" __attribute__((device)) int vprintf(const char *format, const char *a
 /* Gives the handle of a conditional node a value, from a kernel of a graph that runs. */
 typedef unsigned long long cudaGraphConditionalHandle;
 extern "C" __attribute__((device)) void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
-extern "C" __attribute__((device)) int printf(const char *format, ...);
+/* As a function that clang knows nothing of (-fno-builtin-printf), so that no call of it is doubled: lanes print together what they reach together. */
+extern "C" __attribute__((device, format(printf, 1, 2))) int printf(const char *format, ...) __asm__("\001vprintf");
 extern "C" __attribute__((device)) void *malloc(size_t size);
 extern "C" __attribute__((device)) void free(void *pointer);
 /* It has a name of its own here, since CCCL declares the other one, for both sides where libnvrtc is told to. free() takes back what it gives. */

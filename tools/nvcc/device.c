@@ -105,6 +105,7 @@ static void device_words(const struct request *request, const struct places *pla
 {
     clang_words(request, places, source, words);
     mr_words_add(words, "--cuda-device-only", "");
+    mr_words_add(words, "-fno-builtin-printf", ""); /* millrace_device.h has one that no pass copies */
     if (isatty(STDERR_FILENO)) /* its messages go through a file */
         mr_words_add(words, "-fcolor-diagnostics", "");
     mr_words_add(words, "--cuda-feature=+ptx83", "");

@@ -157,6 +157,7 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         "-DCUDA_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0",
         "-DCUDART_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0", "-DCCCL_DISABLE_NVFP8_SUPPORT=1",
         "-D__CORRECT_ISO_CPP_STRING_H_PROTO=1", "-Xclang", "-fcuda-allow-variadic-functions",
+        "-fno-builtin-printf", /* millrace_device.h has one that no pass copies */
         /* Nobody unrolls loops whose count is not known: the driver compiles for another machine than the PTX's, and
          * this would double the time that compiling takes. */
         "-mllvm", "-unroll-runtime=false"};
