@@ -74,12 +74,15 @@ __attribute__((noinline)) static uint32_t by_way(unsigned way, int bits)
     uint32_t site;
     if (bits == 0)
         return outer();
+    /* Between lines of their own, so that no compiler makes one call of the two. */
     if (way & 1) {
+        __asm__ volatile("# before one" ::: "memory");
         site = by_way(way >> 1, bits - 1);
-        __asm__ volatile("# one" ::: "memory");
+        __asm__ volatile("# behind one" ::: "memory");
     } else {
+        __asm__ volatile("# before the other" ::: "memory");
         site = by_way(way >> 1, bits - 1);
-        __asm__ volatile("# other" ::: "memory");
+        __asm__ volatile("# behind the other" ::: "memory");
     }
     return site;
 }
@@ -88,8 +91,9 @@ __attribute__((noinline)) static uint32_t by_way(unsigned way, int bits)
 static bool many_ways(void)
 {
     static uint32_t sites[1 << WAYS];
-    for (int round = 0; round < 3; round++)
-        for (unsigned way = 0; way < 1 << WAYS; way++) {
+    volatile int rounds = 3; /* one call in the code, not three */
+    for (volatile int round = 0; round < rounds; round++)
+        for (volatile unsigned way = 0; way < 1 << WAYS; way++) {
             uint32_t site = by_way(way, WAYS);
             if (!site || (round && site != sites[way]) || (way && site == sites[way - 1]))
                 return false;
