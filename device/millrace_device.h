@@ -379,7 +379,7 @@ extern "C" __attribute__((device)) int vprintf(const char *format, const char *a
 /* Gives the handle of a conditional node a value, from a kernel of a graph that runs. */
 typedef unsigned long long cudaGraphConditionalHandle;
 extern "C" __attribute__((device)) void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
-/* As a function that clang knows nothing of (-fno-builtin-printf), so that no call of it is doubled: lanes print together what they reach together. */
+/* As a function that clang knows nothing of (-fno-builtin-printf), so that no call of it is doubled: lanes print together what they reach together. The \001 makes it another function than vprintf to LLVM, which takes other arguments; in PTX both have one name. */
 extern "C" __attribute__((device, format(printf, 1, 2))) int printf(const char *format, ...) __asm__("\001vprintf");
 extern "C" __attribute__((device)) void *malloc(size_t size);
 extern "C" __attribute__((device)) void free(void *pointer);

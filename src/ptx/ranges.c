@@ -15,8 +15,7 @@
 #define QUALIFIED "error: extra qualification on member '"
 #define BYPASSES "note: jump bypasses variable initialization"
 
-/* What is told of by ranges, and what is put around those: all of a message, or the one where the message's column is.
- */
+/* What is told of by ranges, and what is put around those: around each of a message's, or the one at its column. */
 static const struct {
     const char *refused, *open, *close;
     bool at_column;

@@ -55,8 +55,8 @@ struct stack {
     struct obs_frame frames[];
 };
 
-/* The stacks that a thread remembers. The table doubles when as many of them as it has entries were put out by others.
- */
+/* The stacks that a thread remembers. A stack whose entry is taken puts the old one out; after as many of these as
+ * there are entries, an empty table of twice the size takes its place. */
 struct memory {
     uint32_t size, put_out;
     struct remembered entries[];
